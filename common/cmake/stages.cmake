@@ -4,8 +4,11 @@
 # test_03_online_softmax.
 
 # The command line of all programs with stages. Most of what it takes to compile is CLI11's header.
-add_library(course_main OBJECT common/course/main.cpp common/course/list.cpp common/course/run_command.cpp)
-add_library(readme_main OBJECT EXCLUDE_FROM_ALL common/course/readme_main.cpp common/course/list.cpp common/course/run_command.cpp)
+set(predictions common/course/predictions/ask.cpp common/course/predictions/facts.cpp common/course/predictions/prediction.cpp
+    common/course/predictions/sheet.cpp)
+add_library(course_main OBJECT common/course/main.cpp common/course/list.cpp common/course/run_command.cpp ${predictions})
+add_library(readme_main OBJECT EXCLUDE_FROM_ALL common/course/readme_main.cpp common/course/list.cpp common/course/run_command.cpp
+            ${predictions})
 foreach(command_line course_main readme_main)
     target_link_libraries(${command_line} PRIVATE runner CLI11::CLI11 strict_warnings)
     compile_soon(${command_line})

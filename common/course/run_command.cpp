@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "common/course/predictions/ask.hpp"
 #include "common/io/standard_output.hpp"
 #include "common/io/text.hpp"
 #include "common/runner/build_info.hpp"
@@ -95,6 +96,31 @@ void add_words(CLI::App& app, const std::string& flag, const std::string& help,
     app.add_option_function<std::string>(flag, take, help)->type_name("TEXT");
 }
 
+// Runs each stage between its questions and their answers.
+ExitCode run_and_ask(const std::vector<Stage>& all, const std::vector<const Stage*>& stages,
+                     RunOptions options) {
+    std::vector<std::vector<Prediction>> predictions;  // of each stage
+    for (const Stage* stage : stages) {
+        if (stage->own) throw UsageError("--ask is about the stages of the course");
+        predictions.push_back(predictions_of(STAGES_SOURCE_DIRECTORY, stage->name));
+        if (predictions.back().empty())
+            throw UsageError("--ask: nothing is asked about " + stage->name +
+                             "; its questions would be in " + stage->name + "/predictions.txt");
+    }
+    ExitCode code = kGood;
+    Facts facts(STAGES_SOURCE_DIRECTORY);
+    for (size_t i = 0; i < stages.size(); ++i) {
+        Quiz quiz(stages[i]->name, predictions[i]);
+        quiz.ask();
+        options.stages = {stages[i]->name};
+        code = std::max(code, runner::run(all, options));
+        facts.add_run(options.out);
+        std::printf("\n");
+        quiz.answer(facts);
+    }
+    return code;
+}
+
 }  // namespace
 
 void add_number(CLI::App& app, const std::string& flag, const std::string& help, uint64_t least,
@@ -144,7 +170,9 @@ void add_run_flags(CLI::App& app, RunOptions& options, RunWords& words) {
               "tokens of each of its sequences, as in 7,12,0; default: all are full",
               [&](const std::string& text) { options.lengths = parse_lengths(text); });
     app.add_option("--save-output", options.save_output, "write the result to this .npy file");
-    app.add_flag("--ask", options.ask, "ask for a guess before each figure (for a lecture)");
+    app.add_flag("--ask", words.ask,
+                 "predict, then run: asks a few questions about each stage, and compares guess and "
+                 "fact");
     app.add_option("--out", options.out,
                    "folder for the records (default: results); those of part of a run, by any flag "
                    "that narrows it, are NN_name.partial.json");
@@ -186,7 +214,7 @@ ExitCode run_verb(RunOptions options, const RunWords& words) {
         }
         return kNoDevice;
     }
-    return runner::run(all, options);
+    return words.ask ? run_and_ask(all, stages, options) : runner::run(all, options);
 }
 
 int guarded(int (*parse_and_run)(int, char**), int argc, char** argv) {

@@ -21,6 +21,7 @@ struct RunWords {  // as typed
     std::vector<std::string> inputs;
     std::string device;
     std::vector<std::string> dtypes;
+    bool ask = false;  // predict, then run: questions before each stage
 };
 
 // A flag that takes a whole number from `least` to `most`, and nothing else: CLI11 would wrap -1 around.

@@ -50,7 +50,7 @@ check() {
         '' | watch)
             # Which families are needed the files say, so that all is built at one go.
             mapfile -t families < <(families_of_exercises "${asked[@]}")
-            [[ ${asked[*]} || ${json[*]} ]] || families=()
+            [[ ${asked[*]} || ${json[*]} ]] || families=(bugs)  # they are listed below
             build exercises "${families[@]}"
             ;;
         *) build exercises ;;
@@ -58,6 +58,7 @@ check() {
     if [[ ! ${asked[*]} && ! ${json[*]} ]]; then
         [[ ! $action ]] || fail 2 "--$action takes an exercise: ./stages check 03.1 --$action"
         exercises list "${fast[@]}"
+        bugs summary
         return
     fi
     word=$(exercises ids "${fast[@]}" "${asked[@]}") || exit

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The verbs, and what --help says of them.
 
-readonly verbs="run test list header example fuzz plot compare xray ncu debug my try check report new record readme doctor lint"
+readonly verbs="run test list header example fuzz plot compare xray ncu debug my try check demo report new record readme doctor lint"
 
 usage() {
     cat <<'END'
@@ -22,6 +22,7 @@ usage: ./stages VERB [STAGE...] [flags]
   my       the programs of your own, in my/, and what they last said
   try      check and count a launcher of your own, as softmax or the like
   check    exercises that check themselves: ./stages check shows the next one
+  demo     a stage's lecture at a terminal, step by step
   report   one HTML page: the course, or a kernel of your own, with its counts
   new      write a stage of your own to begin with: ./stages new 09 name
   record   measure on a GPU what the stages' pages show of it
@@ -66,6 +67,8 @@ alone builds fastest. At the end pictures of the records are drawn into a folder
 
   --lesson            the lesson's variants alone, without those beyond it, and
                       of one stage built alone: after an edit of its header
+  --ask               predict, then run: a few questions about each stage before
+                      it runs, guess and fact side by side after it
   --no-plot           no pictures
   --peers             then times the stages beside what one would use instead,
                       in turn: the kernels of NVIDIA/online-softmax, OneFlow
@@ -165,6 +168,7 @@ of the CPU device as 99_my_kernel.partial.json. What is wrong leaves none." ;;
        ./stages check EXERCISE [flags]
        ./stages check [EXERCISE|STAGE...] [--json] [flags]
        ./stages check QUESTION [--answer NUMBER]
+       ./stages check BUG [--line NUMBER]
 Exercises: a stage's kernel with its idea left open. \`check\` alone lists them
 and names the next one. \`check 03.1\` hands the exercise out as my/03.1.cuh, then
 compiles and runs it on the CPU device (also where a GPU is). The answer is a
@@ -181,8 +185,34 @@ counts; its answer is counted when you give one.
   --seed SEED         inputs of this seed; each run draws others and names it
   --json              one JSON document, for a class's CI. Checks all that are
                       named, else all; hands out nothing
+
+\`check 05.bug2\` hands out a stage's header with one wrong line as
+my/05.bug2.cuh and says what is reported of it; look into it with try, xray or
+debug. --line NUMBER names the line: right, near (the same function) or no.
+--hint (two), --solution and --reset as above.
 Exit status: 0 where all that was checked is right, 1 where something is wrong
 or open. What is right stays noted in my/progress.json." ;;
+        demo) echo "usage: ./stages demo STAGE [--auto SECONDS] [--from STEP]
+       ./stages demo STAGE --prepare | --steps
+       ./stages demo STAGE --bugs
+A stage's lecture at a terminal of 80 x 24 or more: lines of the source, those
+marked that differ from the stage before; commands and what they print; recorded
+times; pictures; questions whose answer comes with the next key.
+Enter, n or an arrow goes on, b back, a number and Enter to that step; r runs
+the command again; q ends. e opens a copy of the stage's header, my/NN_demo.cuh,
+in \$EDITOR, then compiles and checks it with \`try\`.
+
+  --prepare           runs all that the lecture runs: nothing is compiled
+                      or installed while it is given, and no network needed
+  --auto SECONDS      without a keyboard: a step every so many seconds
+  --from STEP         begin there
+  --steps             list the steps
+  --bugs              the stage's planted bugs instead: what is reported, the
+                      wrong line beside the right one, and what the checks say.
+                      On a terminal each waits for Enter. \`check 05.bug2\` has
+                      the same bugs as cases to solve
+NO_COLOR in the environment: no colours. LECTURES.md has plans for a lecture and
+for a course." ;;
         report) echo "usage: ./stages report [STAGE...] [--out FILE]
        ./stages report my/name.cu [--out FILE] [its words]
        ./stages report my/kernel.cuh --as OPERATION [--out FILE] [flags of try]

@@ -62,7 +62,7 @@ stages_like() {
 # a stage. Of flags that are not here either may be true.
 readonly flags_with_a_value=" --variant --shape --megabytes --dtype --input --save-output --out --seed --cases --case \
 --json --picture --format --from --only --launch --oneflow --fastertransformer --operation "
-readonly flags_without_value=" --quick --lesson --peers --ask --lines --no-plot --terminal --check --all --again --once "
+readonly flags_without_value=" --quick --lesson --peers --ask --lines --no-plot --terminal --check --all --again --once --bugs "
 
 # Splits the words after the verb into `stages` and `rest`. Stages may stand anywhere, several in one word with
 # commas between them. Behind a flag that is not known a word stays in `rest`: it may be the flag's value, and the

@@ -4,7 +4,6 @@
 
 #include "common/runner/attempt.hpp"
 #include "common/runner/choose.hpp"
-#include "common/runner/guess.hpp"
 #include "common/runner/interruption.hpp"
 #include "common/runner/measure.hpp"
 #include "common/runner/print.hpp"
@@ -74,9 +73,6 @@ std::optional<Counts> counts_of(StageRun& run, const Variant& variant, const Sha
 std::vector<std::string> count(StageRun& run, const Variant& variant, const Shape& shape,
                                DType dtype) {
     if (run.results[{&variant, dtype}].stopped) return {};  // it was said why
-    const std::string loads_guess =
-        ask(run.options, "How many loads per element will " + variant.name + " make?");
-    const std::string stores_guess = ask(run.options, "And how many stores?");
     double error = 0;
     const std::optional<Counts> counts = counts_of(run, variant, shape, dtype, error);
     if (!counts) return {};
@@ -94,8 +90,6 @@ std::vector<std::string> count(StageRun& run, const Variant& variant, const Shap
             require_declared_traffic(record, variant, validation);
         });
     }
-    answer(run.options, loads_guess, found.loads, number(found.loads, 2) + " loads");
-    answer(run.options, stores_guess, found.stores, number(found.stores, 2) + " stores");
     const std::optional<double> moved = bytes_moved_per_byte(*counts);
     return {shown_name(variant.name),
             text_of(shape),

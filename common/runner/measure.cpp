@@ -9,7 +9,6 @@
 
 #include "common/runner/attempt.hpp"
 #include "common/runner/choose.hpp"
-#include "common/runner/guess.hpp"
 #include "common/runner/interruption.hpp"
 #include "common/runner/launcher.hpp"
 #include "common/runner/print.hpp"
@@ -96,9 +95,6 @@ void time_into(Record& record, const Variant& variant, CaseInputs& case_inputs, 
 Record measure_variant(StageRun& run, const Variant& variant, CaseInputs& case_inputs,
                        const Shape& shape, DType dtype, std::vector<Timed>& times,
                        Validation& validation) {
-    const std::string unit = name_of(variant.operation->unit());
-    const std::string guess = ask(run.options, "How many " + unit + " will " + variant.name +
-                                                   " reach at " + text_of(shape) + "?");
     Record record = record_of(run, variant, shape, dtype);
     time_into(record, variant, case_inputs, shape, dtype, validation);
     const double us = record.timed->work.us_median;
@@ -107,8 +103,6 @@ Record measure_variant(StageRun& run, const Variant& variant, CaseInputs& case_i
         record.speedup = earlier->us / us;
     }
     times.push_back({variant.operation, run.stage.name + "/" + variant.name, us});
-    const double reached = speed_of(record, us);
-    answer(run.options, guess, reached, number(reached, 0) + " " + unit);
     for (const std::string& oddity : oddities(*record.timed))
         run.warnings.push_back("careful: " + variant.name + " at " + text_of(shape) + " " + oddity);
     return record;

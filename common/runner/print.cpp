@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "common/runner/print.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
-#include <iostream>
 #include <utility>
 #include <vector>
 
 #include "common/io/standard_output.hpp"
 #include "common/io/text.hpp"
 #include "common/runner/choose.hpp"
-#include "common/runner/guess.hpp"
 #include "common/runner/quick.hpp"
 
 namespace runner {
@@ -199,20 +195,6 @@ void print_races_looked_for(const StageRun& run) {
         "memory, looked for in " + std::to_string(run.watch.launches) +
         (run.watch.launches == 1 ? " launch" : " launches") + ": none" +
         (run.watch.in_clusters ? " (not looked for between the blocks of a cluster)" : "") + ".");
-}
-
-std::string ask(const RunOptions& options, const std::string& question) {
-    std::string guess;
-    if (!options.ask) return guess;
-    std::printf("%s ", io::wrapped("  " + question).c_str());
-    std::fflush(stdout);
-    std::getline(std::cin, guess);
-    if (isatty(STDIN_FILENO) == 0) std::printf("\n");  // nobody has typed the end of the line
-    return guess;
-}
-void answer(const RunOptions& options, const std::string& guess, double truth,
-            const std::string& shown) {
-    if (options.ask) say("-> " + guess_and_truth(guess, truth, shown));
 }
 
 }  // namespace runner

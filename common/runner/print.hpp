@@ -30,9 +30,4 @@ void print_legend_of_times(const StageRun& run);
 void print_more_traffic(const StageRun& run);
 void print_races_looked_for(const StageRun& run);
 
-// With --ask: what the audience says, and how that was; without nothing.
-std::string ask(const RunOptions& options, const std::string& question);
-void answer(const RunOptions& options, const std::string& guess, double truth,
-            const std::string& shown);
-
 }  // namespace runner

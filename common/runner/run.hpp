@@ -38,7 +38,6 @@ struct RunOptions {
     std::vector<int64_t> lengths;  // of the sequences in an input file; empty: all are full
     std::string save_output;       // a .npy file for the result
     uint64_t seed = kRunSeed;      // of the named inputs
-    bool ask = false;              // let the audience guess before a number is shown
     std::string out = "results";
 };
 

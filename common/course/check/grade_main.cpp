@@ -2,7 +2,7 @@
 //
 // The main() of a program with a launcher of a learner's, or with an exercise's solution (./stages check):
 //   program --verdict FILE [--seed SEED] [--shape SHAPE]   checks results and races, then counts
-//   program --verdict FILE --only WORD [--usual] ...       those with that in their name; on their usual input alone
+//   program --verdict FILE --only WORD [--usual|--input NAME] ...   those with that in their name; on one input alone
 //   program --counts FILE ...                                            counts alone
 // Writes a JSON document: {"seed": ..., "launchers": [{"name", "cases", "launches", "findings", "counts"}]}. Nothing
 // is kept from one run to the next, and every run draws its inputs from the seed that it is given.
@@ -25,7 +25,7 @@ namespace {
 using nlohmann::json;
 
 struct Words {
-    std::string verdict, counts, shape, only;
+    std::string verdict, counts, shape, only, input;
     uint64_t seed = runner::kRunSeed;
     bool usual = false;
 };
@@ -46,6 +46,8 @@ Words words_of(int count, char** values) {
             words.counts = value;
         } else if (word == "--shape") {
             words.shape = value;
+        } else if (word == "--input") {
+            words.input = value;
         } else if (word == "--only") {
             words.only = value;
         } else if (word == "--seed") {
@@ -96,6 +98,7 @@ json graded(const runner::Stage& stage, const Words& words) {
     const std::optional<runner::Array> no_array;
     runner::StageRun run{stage, options, "", no_array, {}};
     for (const runner::Variant& variant : stage.variants) run.chosen.push_back(&variant);
+    if (!words.input.empty()) options.inputs = {words.input};
     if (words.usual) options.inputs = {stage.variants.front().operation->usual_input()};
     validate(run);
 

@@ -67,11 +67,18 @@ expect 0 "usage: ./stages VERB"
 expect 0 "usage: ./stages VERB" --help
 ! grep -qE "^.{81}" <<<"$output" || wrong "--help: more than 80 columns"
 expect 2 "no verb 'rnu'; did you mean 'run'" help rnu
-for verb in run test list header example fuzz plot compare xray ncu debug my try check report record readme doctor lint; do
+for verb in run test list header example fuzz plot compare xray ncu debug my try check demo report record readme doctor lint; do
     expect 0 "usage: ./stages $verb.*--no-install" $verb --help
     ! grep -qE "^.{81}" <<<"$output" || wrong "$verb --help: more than 80 columns"
     expect 0 "usage: ./stages $verb.*--no-install" help $verb
 done
+expect 2 "demo takes one stage" demo
+expect 2 "demo takes one stage" demo 01 03
+expect 2 "no stage '7'" demo 7
+expect 2 "--auto needs a value" demo 01 --auto
+expect 2 "demo has no flag --bogs" demo 01 --bogs
+expect 2 "--bugs with --prepare: one of them" demo 01 --prepare --bugs
+expect 2 "there is no lecture on 03_online_softmax yet" demo 3
 expect 2 "no verb 'tset'; did you mean 'test'" tset
 expect 2 "no verb 'doc'; did you mean 'doctor'" doc
 expect 2 "a verb comes first: ./stages run online_softmax" online_softmax
@@ -423,6 +430,10 @@ rm tools/gnuplot
 expect 0 'plot\[plot 01_naive_softmax --from here\].*missing for .*plot.*gnuplot.*going on without' plot naive --from here --no-install
 expect 0 'plot\[compare before after/ --changes\]' compare before after/ --changes --no-install
 expect 2 "readme counts with the x-ray" readme --device cuda
+expect 2 "--bugs runs on the CPU device" demo 3 --bugs --device cuda
+expect 2 "a bug has no flag --foo" check 03.bug1 --foo
+expect 2 "one bug at a time" check 03.bug1 03.bug2
+expect 2 "--line needs the number of a line" check 03.bug1 --line
 expect 0 'readme\[--check\].plot\[plot --shown-in [^ ]* --check\]' readme --check
 touch fails
 expect 3 '^03_online_softmax\[--quick\][^[]*$' run 3 --quick

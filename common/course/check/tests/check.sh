@@ -9,7 +9,7 @@ trap 'rm -rf "$sandbox"' EXIT
 mkdir -p "$sandbox"/{my,build/cpu/my}
 ln -s "$repository/common" "$sandbox/common"
 for stage in "$repository"/[0-9][0-9]_*; do ln -s "$stage" "$sandbox"; done
-ln -s "$built/translate_launches" "$built/my_operation_all" "$built/exercises" "$sandbox/build/cpu"
+ln -s "$built/translate_launches" "$built/my_operation_all" "$built/exercises" "$built/bugs" "$sandbox/build/cpu"
 cp "$built"/my/{compile,link_check_all} "$sandbox/build/cpu/my"
 
 # The front door without what it installs and builds.
@@ -25,6 +25,8 @@ verb=check root=$sandbox device=cpu build=$sandbox/build/cpu
 . "$repository/common/front_door/try.sh"
 # shellcheck source=common/front_door/check.sh
 . "$repository/common/front_door/check.sh"
+# shellcheck source=common/front_door/bugs.sh
+. "$repository/common/front_door/bugs.sh"
 build() { :; }
 family_of() { echo all; }
 require() { :; }
