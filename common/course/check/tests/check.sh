@@ -14,7 +14,7 @@ cp "$built"/my/{compile,link_check_all} "$sandbox/build/cpu/my"
 
 # The front door without what it installs and builds.
 # shellcheck disable=SC2034  # they are its words
-verb=check root=$sandbox device=cpu build=$sandbox/build/cpu
+verb=check root=$sandbox device=cpu build=$sandbox/build/cpu family=all
 # shellcheck source=common/front_door/messages.sh
 . "$repository/common/front_door/messages.sh"
 # shellcheck source=common/front_door/attend.sh
@@ -25,6 +25,8 @@ verb=check root=$sandbox device=cpu build=$sandbox/build/cpu
 . "$repository/common/front_door/try.sh"
 # shellcheck source=common/front_door/check.sh
 . "$repository/common/front_door/check.sh"
+# shellcheck source=common/front_door/together.sh
+. "$repository/common/front_door/together.sh"
 # shellcheck source=common/front_door/bugs.sh
 . "$repository/common/front_door/bugs.sh"
 build() { :; }
@@ -54,74 +56,36 @@ expect() {
 }
 
 # ---------------------------------------------------------------- every exercise, solved and as handed out
-# All are compiled into one program, each in a namespace.
-
-# add_launcher NAME FILE: adds the header to the program under way. Its includes come first, and the one name that all
-# dynamic shared memory has.
-add_launcher() {
-    local space=e${1//[^A-Za-z0-9]/_}
-    "$build/translate_launches" "$2" "$work/translated.cuh"
-    grep -E '^(#include|extern __shared__)' "$work/translated.cuh" >>"$work/includes" || true
-    {
-        echo "namespace $space {"
-        grep -vE '^(#include|#pragma once|extern __shared__)' "$work/translated.cuh"
-        cat <<END
-struct Launcher {
-    template <class... Arguments>
-    auto operator()(Arguments... arguments) const -> decltype(launch(arguments...)) { return launch(arguments...); }
-};
-struct Signature {
-    template <class T>
-    using Operands = my::Types<${described[0]}>;
-    static constexpr size_t kSizes = ${described[1]}, kOptions = ${described[2]};
-};
-}
-END
-    } >>"$work/launchers"
-    echo "my::tried<$space::Launcher, $space::Signature${described[4]:+, ${described[4]}}>(\"$1\", {&my::operation_called(\"${facts[1]}\"), \"${described[5]}\", ${facts[3]:+true}})," >>"$work/stages"
-}
-
-make_program() {
-    {
-        sort -u "$work/includes"  # `#` comes before `e`
-        echo '#include "common/course/my/try.hpp"'
-        cat "$work/launchers"
-        echo 'std::vector<runner::Stage> runner::all_stages() { return {'
-        cat "$work/stages"
-        echo '}; }'
-    } >"$work/program.cu"
-    "${CXX:-g++}" "@$build/my/compile" -x c++ -c "$work/program.cu" -o "$work/program.o"
-    objcopy "${hooked_functions[@]}" "$work/program.o"
-    "${CXX:-g++}" "$work/program.o" -x none "@$build/my/link_check_all" -o "$work/program"
-}
+# All are compiled into one program.
 
 # Grades what was added, or those with a word in their name: sets `verdicts`, a line "NAME|CAUSES" each.
 grade_program() { # [--only WORD]
-    rm -f "$work/verdict.json"
-    said=$(STAGES_MY_ENDING=$work/ending CPU_DEVICE_WATCHDOG_SECONDS=0.2 "$work/program" --verdict "$work/verdict.json" "$@" 2>&1) ||
+    said=$(grade_together "$work/verdict.json" "$@" 2>&1) ||
         wrong "the program of all exercises ends with status $?"
     verdicts=$("$build/exercises" "$sandbox" causes "$work/verdict.json") || verdicts=
     [[ $verdicts ]] || wrong "the program of all exercises has no verdict"
     checks=$((checks + $(wc -l <<<"$verdicts")))
 }
 
+add() { # WORD HEADER, with all's id and facts
+    add_together "$id $1" "$2" "my/$id.cuh" "${facts[1]}" launch '' "${facts[3]}"
+}
+
 all() {
     local id word name causes verdicts
-    local -a facts described
+    local -a facts
     work=$sandbox/work
-    mkdir "$work"
+    begin_together "$work"
     for id in $("$build/exercises" "$sandbox" ids); do
         "$build/exercises" "$sandbox" solution "$id" >"$work/solution"
         grep -q ', as in ' "$work/solution" || wrong "$id: the stage has no such lines as its solution"
         mapfile -t facts < <("$build/exercises" "$sandbox" begin "$id" --keep)  # see check_main.cpp
-        "$build/my_operation_all" "${facts[1]}" "${facts[4]}" "" "" >"$work/described"
-        mapfile -t described <"$work/described"
         "$build/exercises" "$sandbox" solve "$id" >"$work/$id.cuh"
-        add_launcher "$id solved" "$work/$id.cuh"
-        add_launcher "$id handed out" "${facts[4]}"
+        add solved "$work/$id.cuh"
+        add "handed out" "${facts[4]}"
         [[ $id == 01.3 ]] || continue
         sed 's/__syncthreads();//' "$work/$id.cuh" >"$work/race.cuh"
-        add_launcher "$id race" "$work/race.cuh"
+        add race "$work/race.cuh"
         # The host computes, and a copy brings it back.
         sed '/^inline cudaError_t launch/,$d' "$work/$id.cuh" >"$work/copies.cuh"
         cat >>"$work/copies.cuh" <<'END'
@@ -141,9 +105,9 @@ inline cudaError_t launch(const float* x, float* y, int64_t rows, int64_t cols, 
     return cudaSuccess;
 }
 END
-        add_launcher "$id copies" "$work/copies.cuh"
+        add copies "$work/copies.cuh"
     done
-    make_program
+    make_together || wrong "the exercises do not compile"
     for word in solved "handed out" race copies; do
         local -a inputs=(--usual)
         [[ $word != solved ]] || inputs=()
