@@ -31,7 +31,7 @@ cudaError_t ask_once(Answer* answer, Ask ask, const Key& key = {}) {
         return cudaSuccess;
     }
     if (error == cudaSuccess) error = ask(answer, device);
-    if (answers.size() == 4096) answers.clear();  // 05 asks for any number of widths
+    if (answers.size() == 4096) answers.clear();  // 05 may use any number of keys
     if (error == cudaSuccess) answers[{device, key}] = *answer;
     if (error != cudaSuccess && !had_error) cudaGetLastError();
     return error;

@@ -44,9 +44,9 @@ __host__ __device__ int phase_of(const T* address) {
     return static_cast<int>(reinterpret_cast<uintptr_t>(address) % kBytes / sizeof(T));
 }
 
-// Number of blocks that must fit on a multiprocessor; 0 leaves this to the compiler, which would make five fit with
-// more than 58 elements per lane. A sixth block makes two registers spill, and halves become 8% faster. (Floats would
-// become 5% slower: they have half as much arithmetic per byte to hide.)
+// Number of blocks that must fit on a multiprocessor; 0 leaves this number to the compiler. With more than 58
+// elements per lane, only five would fit. Requiring six makes two registers spill, but halves become 8% faster.
+// (Floats would become 5% slower, because they have half as much arithmetic per byte to hide.)
 template <class T, int kMost>
 constexpr int kBlocks = sizeof(T) == 2 && kMost > 58 ? 6 : 0;
 
