@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Adds what stage 01 has beyond its lesson.
+// Adds the variants of stage 01 that go beyond its lesson.
 #include "further/batched_loads.cuh"
 
 #include "common/operations/softmax/call.hpp"

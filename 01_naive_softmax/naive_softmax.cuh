@@ -4,9 +4,9 @@
 //
 // Softmax as the textbook writes it: exp(x) divided by the row's sum of exp(x).
 //   new here   two ways to map the formula to threads: one thread per row, and one block per row
-//   traffic    2 reads + 1 write per element, in both
+//   traffic    2 reads + 1 write per element, in both kernels
 //   accepts    rows x cols floats, row-major; y may be x
-//   careful    expf overflows above 88.7 and loses digits below -87: such rows become NaN, inf or 0
+//   careful    expf overflows above 88.7 and loses digits below -87, so results may be NaN, inf or 0
 //   source     Milakov & Gimelshein 2018, "Online normalizer calculation for softmax", Algorithm 1
 #pragma once
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace naive_softmax {
 
 // One thread per row. Neighbouring threads read elements one row apart, so each of a warp's 32 loads
-// touches a sector of its own (32 bytes): the warp moves eight times the bytes that it uses.
+// touches its own sector of 32 bytes, and the warp moves eight times as many bytes as it uses.
 template <int kThreads>
 __global__ void thread_per_row_kernel(const float* x, float* y, int64_t rows, int64_t cols) {
     const int64_t row = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
@@ -39,7 +39,7 @@ __global__ void thread_per_row_kernel(const float* x, float* y, int64_t rows, in
     }
 }
 
-// One block per row. threadIdx.x walks columns, so the 32 loads of a warp are neighbours.
+// One block per row. Neighbouring threads take neighbouring columns, so a warp's 32 loads are contiguous.
 template <int kThreads>
 __global__ void block_per_row_kernel(const float* x, float* y, int64_t cols) {
     using BlockReduce = cub::BlockReduce<float, kThreads>;
@@ -63,8 +63,8 @@ __global__ void block_per_row_kernel(const float* x, float* y, int64_t cols) {
     }
 }
 
-// Softmax of each row of x into y (rows x cols, device memory). Asynchronous on stream.
-// cudaErrorInvalidValue for a null pointer or a negative size.
+// Writes the softmax of each row of x to y (rows x cols, device memory). Asynchronous on stream.
+// Returns cudaErrorInvalidValue for a null pointer or a negative size.
 inline cudaError_t thread_per_row(const float* x, float* y, int64_t rows, int64_t cols,
                                   cudaStream_t stream) {
     if (rows < 0 || cols < 0) return cudaErrorInvalidValue;
@@ -78,7 +78,7 @@ inline cudaError_t thread_per_row(const float* x, float* y, int64_t rows, int64_
     return cudaGetLastError();
 }
 
-// The same with one block per row.
+// Does the same with one block per row.
 inline cudaError_t block_per_row(const float* x, float* y, int64_t rows, int64_t cols,
                                  cudaStream_t stream) {
     if (rows < 0 || cols < 0) return cudaErrorInvalidValue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Describes the lesson of stage 01 to the course: how to check and to measure it. further.cu adds what goes beyond it.
+// Tells the runner how to check and measure the lesson of stage 01. further.cu adds the variants beyond the lesson.
 #include "naive_softmax.cuh"
 
 #include "common/operations/softmax/call.hpp"

@@ -3,10 +3,10 @@
 // softmax-stages 02_safe_softmax, version 1.0
 //
 // Softmax that cannot overflow: it subtracts the row's maximum first.
-//   new here   exp(x - max) lies in [0, 1] for every x; finding max takes a pass of its own
+//   new here   exp(x - max) lies in [0, 1] for every x; finding the maximum takes an extra pass
 //   traffic    01: 2 reads + 1 write per element  ->  02: 3 reads + 1 write
 //   accepts    rows x cols floats, row-major; y may be x; -inf marks a masked element
-//   rows       a row with NaN or +inf, or of -inf alone, becomes all NaN, as in PyTorch
+//   rows       rows with NaN, rows with +inf and rows of -inf alone become all NaN, as in PyTorch
 //   source     Milakov & Gimelshein 2018, "Online normalizer calculation for softmax", Algorithm 2
 #pragma once
 #include <algorithm>
@@ -18,12 +18,12 @@
 
 namespace safe_softmax {
 
-// The larger of two numbers. fmaxf drops a NaN beside a number; the sum of exponentials keeps it.
+// Returns the larger of two numbers. fmaxf(NaN, number) is the number; the sum of exponentials keeps the NaN.
 struct Max {
     __host__ __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
 };
 
-// One block per row. threadIdx.x walks columns, so the 32 loads of a warp are neighbours.
+// One block per row. Neighbouring threads take neighbouring columns, so a warp's 32 loads are contiguous.
 template <int kThreads>
 __global__ void block_per_row_kernel(const float* x, float* y, int64_t cols) {
     using BlockReduce = cub::BlockReduce<float, kThreads>;
@@ -57,8 +57,8 @@ __global__ void block_per_row_kernel(const float* x, float* y, int64_t cols) {
     }
 }
 
-// Softmax of each row of x into y (rows x cols, device memory). Asynchronous on stream.
-// cudaErrorInvalidValue for a null pointer or a negative size.
+// Writes the softmax of each row of x to y (rows x cols, device memory). Asynchronous on stream.
+// Returns cudaErrorInvalidValue for a null pointer or a negative size.
 inline cudaError_t block_per_row(const float* x, float* y, int64_t rows, int64_t cols,
                                  cudaStream_t stream) {
     if (rows < 0 || cols < 0) return cudaErrorInvalidValue;

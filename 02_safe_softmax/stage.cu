@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Describes stage 02 to the course: how to check and to measure it. Its baseline is stage 01.
+// Tells the runner how to check and measure stage 02. The baseline is stage 01.
 #include "safe_softmax.cuh"
 
 #include "../01_naive_softmax/naive_softmax.cuh"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Adds what stage 03 has beyond its lesson.
+// Adds the variants of stage 03 that go beyond its lesson.
 #include "further/batched.cuh"
 #include "further/log_sum_exp.cuh"
 #include "further/split_row.cuh"
@@ -41,7 +41,7 @@ runner::Stage describe_03_online_softmax() {
     };
     split_row.partial_sums = [](Shape shape, DType) {
         const int64_t adds = (online_softmax::slice_cols_for(shape.cols) + 255) / 256;
-        return std::max<int64_t>(256, shape.cols / adds);  // each adds as in a whole slice
+        return std::max<int64_t>(256, shape.cols / adds);  // a thread adds up to `adds` elements
     };
     split_row.workspace_bytes = [](Shape shape, DType) {
         return online_softmax::split_row_workspace_bytes(shape.rows, shape.cols);

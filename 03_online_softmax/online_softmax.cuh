@@ -6,7 +6,7 @@
 //   new here   the normalizer pair (m, d): pairs merge in any order, so maximum and sum share a pass
 //   traffic    02: 3 reads + 1 write per element  ->  03: 2 reads + 1 write
 //   accepts    rows x cols floats, row-major; y may be x; -inf marks a masked element
-//   rows       a row with NaN or +inf, or of -inf alone, becomes all NaN, as in PyTorch
+//   rows       rows with NaN, rows with +inf and rows of -inf alone become all NaN, as in PyTorch
 //   source     Milakov & Gimelshein 2018, "Online normalizer calculation for softmax", Algorithm 3
 #pragma once
 #include <algorithm>
@@ -18,15 +18,16 @@
 
 namespace online_softmax {
 
-// Describes a set of elements: their maximum m, and d = sum of exp(x - m). One element x is {x, 1}.
+// Describes a set of elements: their maximum m, and d = sum of exp(x - m). A single element x is {x, 1}.
 struct __align__(8) Normalizer {
     float m;
     float d;
 };
 
-// Merges two sets into one. Any order gives the same result up to rounding, and {-inf, 0} (no element)
-// is neutral. If both sets are -inf alone (masked elements), base is 0, because -inf - -inf is NaN. NaN
-// and +inf need no care: their exp(x - m) is NaN, which reaches d and makes the whole row NaN.
+// Merges the pairs of two sets into the pair of their union. Up to rounding, the order of merges does not
+// matter, and {-inf, 0} (no element) is neutral. If both sets have only masked elements (-inf), base is 0,
+// because -inf - -inf is NaN. NaN and +inf need no extra code: their exp(x - m) is NaN, so d and the whole
+// row become NaN.
 struct Merge {
     __host__ __device__ Normalizer operator()(Normalizer a, Normalizer b) const {
         const float m = fmaxf(a.m, b.m);
@@ -35,7 +36,7 @@ struct Merge {
     }
 };
 
-// One block per row. threadIdx.x walks columns, so the 32 loads of a warp are neighbours.
+// One block per row. Neighbouring threads take neighbouring columns, so a warp's 32 loads are contiguous.
 template <int kThreads>
 __global__ void block_per_row_kernel(const float* x, float* y, int64_t cols) {
     using BlockReduce = cub::BlockReduce<Normalizer, kThreads>;
@@ -60,8 +61,8 @@ __global__ void block_per_row_kernel(const float* x, float* y, int64_t cols) {
     }
 }
 
-// Softmax of each row of x into y (rows x cols, device memory). Asynchronous on stream.
-// cudaErrorInvalidValue for a null pointer or a negative size.
+// Writes the softmax of each row of x to y (rows x cols, device memory). Asynchronous on stream.
+// Returns cudaErrorInvalidValue for a null pointer or a negative size.
 inline cudaError_t block_per_row(const float* x, float* y, int64_t rows, int64_t cols,
                                  cudaStream_t stream) {
     if (rows < 0 || cols < 0) return cudaErrorInvalidValue;

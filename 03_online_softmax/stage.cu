@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Describes the lesson of stage 03 to the course: how to check and to measure it. Its baseline is stage 02.
+// Tells the runner how to check and measure the lesson of stage 03. The baseline is stage 02.
 #include "online_softmax.cuh"
 
 #include "../02_safe_softmax/safe_softmax.cuh"

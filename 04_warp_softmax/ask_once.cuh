@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 04_warp_softmax/ask_once, version 1.0
 //
-// Asks the CUDA runtime each question about the GPU once, because an answer takes longer than a launch.
-// 04's further/ and 05 use it; 04's lesson has nothing to ask.
+// Stores the CUDA runtime's answers about the GPU, because getting an answer takes longer than a launch.
+// 04's further/ and 05 use it; 04's lesson needs no answers.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -14,10 +14,9 @@
 
 namespace warp_softmax {
 
-// Returns the runtime's answer for the current device. It calls ask(answer, device) once per device and
-// key; the key is whatever else the answer depends on. It does not remember a failure, and leaves no error
-// for the next call to find, unless there was one before.
-// (Every lambda has its own type and therefore its own map of answers.)
+// Sets *answer to the runtime's answer for the current device. Calls ask(answer, device) once per device and key; the
+// key is everything else that the answer depends on. Does not store a failure. After a failure, clears the runtime's
+// last error, unless an error was pending before the call. (Every lambda has its own type and therefore its own map.)
 template <class Answer, class Ask, class Key = int>
 cudaError_t ask_once(Answer* answer, Ask ask, const Key& key = {}) {
     static std::mutex mutex;  // several host threads may launch
@@ -32,13 +31,13 @@ cudaError_t ask_once(Answer* answer, Ask ask, const Key& key = {}) {
         return cudaSuccess;
     }
     if (error == cudaSuccess) error = ask(answer, device);
-    if (answers.size() == 4096) answers.clear();  // 05 asks for any number of widths
+    if (answers.size() == 4096) answers.clear();  // 05 may use any number of keys
     if (error == cudaSuccess) answers[{device, key}] = *answer;
     if (error != cudaSuccess && !had_error) cudaGetLastError();
     return error;
 }
 
-// An attribute of the current device; 0 without a device.
+// Returns an attribute of the current device, or 0 without a device.
 inline int64_t device_attribute(cudaDeviceAttr attribute) {
     int value = 0;
     const auto ask = [&](int* answer, int device) {

@@ -9,7 +9,7 @@
 //   arrays     row-major, in device memory, aligned as their type
 //   options    a struct; {} gives safe defaults; optional results are nullptr by default
 //   workspace  device memory of any content, 16-byte aligned, for one call at a time. If it is missing, too small or
-//              misaligned, the call uses the best kernels that need none; only encoder refuses
+//              misaligned, the call uses the best kernels that need no workspace; only encoder returns an error
 //   stream     gets all of the work; a graph can capture it. The call neither allocates nor waits
 //   errors     cudaErrorInvalidValue, without a launch, for a negative or unsupported size, an unsupported option, a
 //              null or misaligned pointer to a required operand, bytes == nullptr. cudaSuccess, without a launch, if
@@ -22,9 +22,9 @@
 
 namespace softmax_stages {
 
-constexpr int64_t kClose = -1;  // a distance in options: contiguous
+constexpr int64_t kClose = -1;  // value of a distance in options: contiguous
 
-// What a plan knows of a GPU.
+// The properties of a GPU that a plan depends on.
 struct Chip {
     int64_t multiprocessors;
     int64_t room;             // bytes of shared memory that a block may use for data
@@ -33,12 +33,13 @@ struct Chip {
     int64_t capability = 9;   // major number of its compute capability
 };
 
-// Never launched. It stands for any kernel that fills a multiprocessor when asking how large clusters may be.
+// Never launched. find_largest_cluster asks the runtime how large a cluster of these blocks may be; such a block fills
+// a multiprocessor.
 template <int kThreads>
 __global__ void __launch_bounds__(kThreads) cluster_probe_kernel() {}
 
-// Finds the blocks of the largest cluster that a device can run, at most 16; 0 if the device, or the GPU that
-// this was compiled for, has no clusters.
+// Sets *largest to the number of blocks in the largest cluster that the device can run, at most 16. Sets it to 0 if the
+// device, or the GPU that the code was compiled for, has no clusters.
 inline cudaError_t find_largest_cluster(int64_t* largest, int64_t room, int device) {
     constexpr int kThreads = 1024, kMost = 16;
     const auto kernel = cluster_probe_kernel<kThreads>;
@@ -63,7 +64,8 @@ inline cudaError_t find_largest_cluster(int64_t* largest, int64_t room, int devi
     return error;
 }
 
-// Describes the current device. Without a device it returns a chip that is good enough for a plan; a launch then fails.
+// Returns the properties of the current device. Without a device, returns values with which a plan can still be made;
+// a launch then fails.
 inline Chip this_chip() {
     using warp_softmax::device_attribute;
     Chip chip{1, 0, 0, 4.27e6};
@@ -82,12 +84,12 @@ inline Chip this_chip() {
     return chip;
 }
 
-// Bytes of a workspace that a call may use: none if it is missing or misaligned.
+// Returns the bytes of a workspace that a call may use: 0 if the workspace is missing or misaligned.
 inline size_t usable_bytes(const void* workspace, size_t bytes) {
     return workspace != nullptr && reinterpret_cast<uintptr_t>(workspace) % 16 == 0 ? bytes : 0;
 }
 
-// True if a pointer is aligned for its elements. nullptr_is_good: an optional operand may be null.
+// True if a pointer is not null and is aligned for its elements. nullptr_is_good: true for a null pointer as well.
 template <class Element>
 bool is_placed(const Element* address, bool nullptr_is_good = false) {
     return (nullptr_is_good || address != nullptr) &&

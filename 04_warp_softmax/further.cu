@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Adds what stage 04 has beyond its lesson.
+// Adds the variants of stage 04 that go beyond its lesson.
 #include "common/operations/softmax/call.hpp"
 #include "further/any_width.cuh"
 #include "further/masked_loads.cuh"
@@ -31,7 +31,7 @@ cudaError_t with_pointers(const Call& call, Launch launch) {
     });
 }
 
-// Calls the launcher for contiguous rows, or row_groups' functors for rows with strides.
+// Calls front for contiguous rows, or launch with row_groups' functors for rows with strides.
 template <Algorithm kAlgorithm, class Front>
 cudaError_t forward(const Call& call, Front front) {
     return with_pointers(call, [&](auto x, auto y) {
@@ -56,7 +56,7 @@ cudaError_t backward(const Call& call, Front front) {
     });
 }
 
-// Says why a shape is refused: registers cannot hold kOf rows of that width.
+// Returns why a shape is unsupported (a warp's registers cannot hold kOf rows of its width), or an empty string.
 template <int kOf>
 std::string too_wide(Shape shape, DType dtype) {
     return runner::visit(dtype, [&](auto of) -> std::string {
@@ -83,7 +83,7 @@ runner::Stage describe_04_warp_softmax() {
             return warp_softmax::row_groups_softmax(x, y, call.rows, call.cols, call.stream);
         });
     };
-    // Each lane adds its elements in a chain, of up to 17 where fewer than 32 lanes share a row.
+    // Each lane adds its elements one after another: up to 17 elements if fewer than 32 lanes share a row.
     row_groups.partial_sums = [](Shape shape, DType) {
         return std::clamp<int64_t>(shape.cols / 17, 1, 32);
     };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Describes the lesson of stage 04 to the course: how to check and to measure it. Its baseline is stage 03.
+// Tells the runner how to check and measure the lesson of stage 04. The baseline is stage 03.
 #include "warp_softmax.cuh"
 
 #include "../03_online_softmax/online_softmax.cuh"
@@ -12,7 +12,7 @@ using operations::softmax::operation_of;
 using operations::softmax::Shape;
 using runner::DType;
 
-// The widest row that 32 lanes of the lesson hold.
+// Columns of the widest row that a warp of the lesson holds.
 constexpr int64_t kMostCols = 32 * warp_softmax::kMaxElements;
 std::string too_wide_for_a_warp(Shape shape, DType) {
     return shape.cols > kMostCols ? "more than " + std::to_string(kMostCols) + " columns" : "";
@@ -47,7 +47,7 @@ runner::Stage lesson_04_warp_softmax() {
                                          call.stream);
         });
     };
-    // Lanes that have a pack each add in parallel; the first lanes may have one pack more than the others.
+    // All lanes that have a pack add in parallel; the first lanes may have one pack more than the others.
     softmax.partial_sums = [](Shape shape, DType dtype) {
         const int64_t pack = 16 / static_cast<int64_t>(runner::size_of(dtype));
         const int64_t of_a_lane = (shape.cols + 32 * pack - 1) / (32 * pack) * pack;

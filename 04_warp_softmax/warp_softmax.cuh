@@ -6,7 +6,7 @@
 //   new here   32 lanes hold a row and exchange values by shuffles; loads and stores of 16 bytes; 16-bit types
 //   traffic    03: 2 reads + 1 write per element  ->  04: 1 read + 1 write
 //   accepts    rows x cols, row-major, of float, __half or __nv_bfloat16; up to 2048 columns; y may be x
-//   rows       as in 02: a row with NaN or +inf, or of -inf alone, becomes all NaN
+//   rows       as in 02: rows with NaN, rows with +inf and rows of -inf alone become all NaN
 //   source     OneFlow's oneflow/core/cuda/softmax.cuh (2021), warp tier: its idea, rebuilt
 #pragma once
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 namespace warp_softmax {
 
-// kPack neighbours in memory that one access moves. Its address must be a multiple of its size.
+// kPack neighbouring elements, moved by one access. The address of a pack must be a multiple of its size.
 template <class T, int kPack>
 struct __align__(sizeof(T) * kPack) Pack {
     using Element = T;
@@ -27,7 +27,7 @@ struct __align__(sizeof(T) * kPack) Pack {
     T element[kPack];
 };
 
-// Elements that a lane may hold. More take so many registers that too few warps fit on a multiprocessor.
+// Maximum number of elements in a lane. With more, too few warps would fit into a multiprocessor's registers.
 constexpr int kMaxElements = 64;
 
 // Return the maximum, or the sum, of the 32 lanes' values to every lane. In each of five steps a lane
@@ -45,8 +45,8 @@ __device__ inline float warp_sum(float value) {
     return value;
 }
 
-// One warp per row of `packs` packs; a lane holds up to kPacks of them. threadIdx.x is the lane and walks
-// columns, threadIdx.y is the row within the block.
+// One warp per row of `packs` packs; a lane holds up to kPacks packs. threadIdx.x is the lane, threadIdx.y is
+// the row within the block.
 template <class T, int kPack, int kPacks>
 __global__ void warp_per_row_kernel(const Pack<T, kPack>* x, Pack<T, kPack>* y, int64_t rows,
                                     int packs) {
@@ -95,7 +95,7 @@ __global__ void warp_per_row_kernel(const Pack<T, kPack>* x, Pack<T, kPack>* y, 
     }
 }
 
-// Launches the kernel with the fewest packs per lane (1, 2, 4, ...) whose 32 lanes hold a row.
+// Launches the kernel with the fewest packs per lane (1, 2, 4, ...) with which 32 lanes can hold a row.
 template <class T, int kPack, int kPacks = 1>
 cudaError_t launch_packs(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
     if constexpr (kPacks * kPack > kMaxElements) {
@@ -117,13 +117,13 @@ cudaError_t launch_packs(const T* x, T* y, int64_t rows, int64_t cols, cudaStrea
     }
 }
 
-// True if rows of cols elements at `address` consist of packs of kPack, each at a multiple of its size.
+// True if the rows of cols elements at `address` consist of whole packs of kPack elements, all aligned.
 template <int kPack, class T>
 bool takes_packs(const T* address, int64_t cols) {
     return cols % kPack == 0 && reinterpret_cast<uintptr_t>(address) % (kPack * sizeof(T)) == 0;
 }
 
-// Softmax of each row of x into y (rows x cols, device memory). Asynchronous on stream.
+// Writes the softmax of each row of x to y (rows x cols, device memory). Asynchronous on stream. Returns
 // cudaErrorInvalidValue for a null pointer, a misaligned pointer, a negative size, or too many columns.
 // takes: cols <= 2048
 template <class T>

@@ -5,8 +5,8 @@
 // The lesson's block per row, with eight loads per thread in flight.
 //   new here   a thread issues all loads of a batch before it uses the first; wide rows get more threads
 //   traffic    2 reads + 1 write per element, as in the lesson
-//   gain       most with few long rows, where one block alone hides the wait for memory; some with many
-//              rows, although it moves the same bytes
+//   gain       largest with few long rows, where the one block of a row must hide the memory latency alone;
+//              smaller with many rows
 //   accepts    rows x cols floats, row-major; y may be x; overflows as the lesson does
 //   source     Volkov 2010, "Better performance at lower occupancy"
 #pragma once
@@ -14,12 +14,12 @@
 
 namespace naive_softmax {
 
-// Elements that a thread loads before it uses the first, so that their loads wait for memory together.
-// The compiler cannot do this by itself: y may be x, so it may not move a load before a store.
+// Number of elements that a thread loads before it uses the first, so that the loads are in flight together.
+// The compiler cannot do this by itself: y may be x, so it must not move a load before a store.
 inline constexpr int kAtOnce = 8;
 
-// Threads that a multiprocessor holds at most. They share its 65,536 registers, so the kernel reaches this
-// many only if each thread uses no more than 65,536 / kResident registers.
+// Maximum number of threads resident on a multiprocessor. They share its 65,536 registers, so the kernel reaches
+// this number only if each thread uses at most 65,536 / kResident registers.
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || \
     __CUDA_ARCH__ == 1000 || __CUDA_ARCH__ == 1030
 inline constexpr int kResident = 2048;
@@ -29,7 +29,7 @@ inline constexpr int kResident = 1536;
 inline constexpr int kResident = 1024;
 #endif
 
-// True if a column of a batch is in the row. A whole batch needs no comparison.
+// Batches of columns: has(col) is true if column col of the batch is inside the row. Whole needs no comparison.
 struct Whole {
     __device__ bool has(int) const { return true; }
 };
@@ -47,8 +47,8 @@ __device__ void for_each_batch(int64_t cols, Visit visit) {
     if (first < cols) visit(first, Part{static_cast<int>(cols - first)});
 }
 
-// Loads a thread's elements of the batch at x: kAtOnce of them, kThreads apart. Past the row's end they
-// are -inf, whose exp adds 0.
+// Loads this thread's kAtOnce elements of the batch at x, which are kThreads apart. Elements past the row's end
+// become -inf, whose exponential is 0.
 template <int kThreads, class Batch>
 __device__ void load(const float* x, Batch batch, float (&v)[kAtOnce]) {
     const int mine = threadIdx.x;
@@ -96,15 +96,15 @@ __global__ void __launch_bounds__(kThreads, kResident / kThreads)
     });
 }
 
-// Threads for a row of `cols` columns: each gets one batch or a few.
+// Returns the number of threads for a row of `cols` columns. Up to 12288 columns, three batches suffice.
 inline int threads_for(int64_t cols) {
     return cols <= 3072 ? 128 : cols <= 6144 ? 256 : cols <= 12288 ? 512 : 1024;
 }
 
 inline constexpr int64_t kMaxBlocks = INT32_MAX;  // per grid; further rows take another launch
 
-// Softmax of each row of x into y (rows x cols, device memory). Asynchronous on stream.
-// cudaErrorInvalidValue for a null pointer or a negative size.
+// Writes the softmax of each row of x to y (rows x cols, device memory). Asynchronous on stream.
+// Returns cudaErrorInvalidValue for a null pointer or a negative size.
 inline cudaError_t batched_loads(const float* x, float* y, int64_t rows, int64_t cols,
                                  cudaStream_t stream) {
     if (rows < 0 || cols < 0) return cudaErrorInvalidValue;

@@ -2,12 +2,12 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 03_online_softmax/further/batched, version 1.0
 //
-// The lesson's block per row, tuned: it merges the same pairs with less waiting.
-//   new here   eight loads per thread in flight; batch and block find their maximum first, so exponentials
-//              do not wait for each other; wide rows get more threads
+// The lesson's kernel, tuned: one block per row computes the same pair with less waiting.
+//   new here   eight loads per thread in flight; a batch, and then the block, finds its maximum first, so
+//              exponentials do not wait for each other; wide rows get more threads
 //   traffic    2 reads + 1 write per element, as in the lesson
-//   gain       most with few long rows, where one block alone hides the wait for memory; least where
-//              DRAM is busy anyway
+//   gain       largest with few long rows, where the one block of a row must hide the memory latency alone;
+//              smallest where DRAM traffic limits the lesson as well
 //   accepts    rows x cols floats, row-major; y may be x; -inf marks a masked element
 //   source     Volkov 2010, "Better performance at lower occupancy"; the pairs of Milakov & Gimelshein 2018
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace online_softmax {
 
-// Batches of loads come from 01.
+// Stage 01 defines the batches of loads.
 using naive_softmax::for_each_batch;
 using naive_softmax::kAtOnce;
 using naive_softmax::kMaxBlocks;
@@ -25,14 +25,14 @@ using naive_softmax::load;
 using naive_softmax::store;
 using naive_softmax::threads_for;
 
-// The number to subtract from elements whose maximum is m: 0 for infinite m, as inf - inf is NaN.
+// Returns the number to subtract from elements whose maximum is m: 0 if m is infinite, as inf - inf is NaN.
 __host__ __device__ inline float base_of(float m) {
     return fabsf(m) == INFINITY ? 0.f : m;
 }
 
-// Merges kCount elements into a set. It finds their maximum first: then no exponential waits for another,
-// and d is rescaled once, where Merge rescales it for every element. Masked elements (-inf) add nothing,
-// +inf makes m and d infinite, and a NaN makes d NaN (fmaxf keeps it out of m).
+// Merges kCount elements into a set. Finds the new maximum first, so that no exponential waits for another
+// and d is rescaled only once (Merge rescales d for every element). Masked elements (-inf) add 0, +inf
+// makes m and d infinite, and NaN makes d NaN (fmaxf drops a NaN, so m stays a number).
 template <int kCount>
 __host__ __device__ Normalizer merge_batch(Normalizer set, const float (&x)[kCount]) {
     float m = set.m;
@@ -43,12 +43,12 @@ __host__ __device__ Normalizer merge_batch(Normalizer set, const float (&x)[kCou
     return {m, d};
 }
 
-// The larger of two numbers. fmaxf drops a NaN beside a number.
+// Returns the larger of two numbers. fmaxf(NaN, number) is the number.
 struct Max {
     __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
 };
 
-// The last step: each turns an element into its result, given the normalizer of its row.
+// The last step of softmax and of log_softmax: turns an element into its result, given the row's normalizer.
 struct Softmax {
     float m;
     float scale;
@@ -62,9 +62,9 @@ struct LogSoftmax {
     __host__ __device__ float operator()(float x) const { return x - m - log_d; }
 };
 
-// Returns, in every thread of the block, the normalizer of the row of cols elements at x. Two reductions
-// of one number replace one of pairs: after the first, each thread rescales its d to the block's maximum
-// with one exponential. A reduction of pairs would wait for exponentials at every step.
+// Returns to every thread of the block the normalizer of the row of cols elements at x. Two reductions of
+// floats replace one reduction of pairs, which would wait for exponentials at every step: after the first,
+// each thread rescales its d to the block's maximum with one exponential, and the second adds the d.
 template <int kThreads>
 __device__ Normalizer block_normalizer(const float* x, int64_t cols) {
     using BlockReduce = cub::BlockReduce<float, kThreads>;
@@ -79,14 +79,14 @@ __device__ Normalizer block_normalizer(const float* x, int64_t cols) {
     });
     const float m = BlockReduce(scratch).Reduce(mine.m, Max{});
     if (threadIdx.x == 0) block.m = m;  // only thread 0 has the maximum of the block
-    __syncthreads();                    // also before the second reduction reuses scratch
+    __syncthreads();                    // block.m is written and scratch is free
     const float d = BlockReduce(scratch).Sum(mine.d * expf(mine.m - base_of(block.m)));
     if (threadIdx.x == 0) block.d = d;
     __syncthreads();
     return block;
 }
 
-// A row with +inf has no softmax: all of its results become NaN.
+// Returns the normalizer for the last step. A row with +inf has no softmax, so all of its results become NaN.
 __device__ inline Normalizer for_division(Normalizer row) {
     return row.m == INFINITY ? Normalizer{NAN, NAN} : row;
 }
@@ -126,14 +126,14 @@ cudaError_t launch_batched(const float* x, float* y, int64_t rows, int64_t cols,
     return cudaGetLastError();
 }
 
-// Softmax of each row of x into y (rows x cols, device memory). Asynchronous on stream.
-// cudaErrorInvalidValue for a null pointer or a negative size.
+// Writes the softmax of each row of x to y (rows x cols, device memory). Asynchronous on stream.
+// Returns cudaErrorInvalidValue for a null pointer or a negative size.
 inline cudaError_t batched(const float* x, float* y, int64_t rows, int64_t cols,
                            cudaStream_t stream) {
     return launch_batched<Softmax>(x, y, rows, cols, stream);
 }
 
-// log(softmax(x)) of each row. Probabilities too small for a float keep their logarithm.
+// Writes log(softmax(x)) of each row of x to y. The result is right even if the probability underflows.
 inline cudaError_t log_softmax(const float* x, float* y, int64_t rows, int64_t cols,
                                cudaStream_t stream) {
     return launch_batched<LogSoftmax>(x, y, rows, cols, stream);

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 03_online_softmax/further/log_sum_exp, version 1.0
 //
-// log(sum of exp(x)) of each row, in one read: the normalizer itself is the result.
-//   new here   the first pass of batched.cuh alone; the elements need no second pass
+// log(sum of exp(x)) of each row, in one read: the result follows from the row's normalizer alone.
+//   new here   only the first pass of batched.cuh; no second pass over the elements
 //   traffic    1 read per element, 1 write per row
 //   accepts    rows x cols floats, row-major; y must not overlap x; -inf marks a masked element
 //   source     Milakov & Gimelshein 2018, Algorithm 3, lines 1 to 6
@@ -20,8 +20,8 @@ __global__ void __launch_bounds__(kThreads, kResident / kThreads)
     if (threadIdx.x == 0) y[blockIdx.x] = row.m + logf(row.d);
 }
 
-// log(sum of exp(x)) of each row of x (rows x cols) into y (rows). A row with +inf gives +inf, a row
-// of -inf alone gives -inf, a row with NaN gives NaN. y must not overlap x.
+// Writes log(sum of exp(x)) of each row of x (rows x cols) to y (rows). A row with NaN gives NaN, a row with
+// +inf gives +inf, and a row of -inf alone gives -inf. y must not overlap x.
 inline cudaError_t log_sum_exp(const float* x, float* y, int64_t rows, int64_t cols,
                                cudaStream_t stream) {
     if (rows < 0 || cols < 0) return cudaErrorInvalidValue;

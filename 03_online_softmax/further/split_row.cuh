@@ -3,10 +3,10 @@
 // softmax-stages 03_online_softmax/further/split_row, version 4.0
 //
 // Softmax of few long rows: many blocks share a row, so that the whole GPU works.
-//   new here   pairs merge across blocks as well: one launch computes a pair per slice of a row, a second
-//              merges the pairs of each row and writes the results
-//   traffic    2 reads + 1 write per element, as in the lesson, and one pair per slice
-//   gain       several times the lesson's speed with ten long rows; none with many rows
+//   new here   pairs merge across blocks as well: the first launch computes a pair per slice of a row, the
+//              second merges the pairs of each row and writes the results
+//   traffic    2 reads + 1 write per element, as in the lesson, plus the pairs of the slices
+//   gain       several times the lesson's speed with ten long rows; little or none with many rows
 //   accepts    rows x cols floats, row-major; y may be x; a workspace of split_row_workspace_bytes
 //   source     the merge of Milakov & Gimelshein 2018, section 3.1, across blocks
 #pragma once
@@ -16,9 +16,10 @@
 
 namespace online_softmax {
 
-// Columns of a slice. All slices of a row are equally long, except a shorter last one. There are at most
-// 64, because every block reads all pairs of its row. A slice has at least 4096 columns, a few per
-// thread, and whole cache lines (32 floats), so that it starts on a line if its row does.
+// Returns the number of columns of a slice. All slices of a row are equally long, but the last may be shorter.
+// A row has at most 64 slices, because every block reads all pairs of its row. A slice has at least 4096
+// columns, 16 per thread, and consists of whole cache lines (32 floats): if the row starts at the start of a
+// line, so does every slice.
 inline int64_t slice_cols_for(int64_t cols) {
     constexpr int64_t kMostSlices = 64;
     constexpr int64_t kFewestCols = 4096;
@@ -30,15 +31,15 @@ inline int64_t slices_for(int64_t cols) {
     return (cols - 1) / slice_cols_for(cols) + 1;
 }
 
-inline constexpr int64_t kRowsAtOnce = 65535;  // a grid's largest y; more rows, more launches
+inline constexpr int64_t kRowsAtOnce = 65535;  // the largest gridDim.y; more rows, more launches
 
-// Bytes of workspace that split_row needs for this shape.
+// Returns the bytes of workspace that split_row needs for this shape.
 inline size_t split_row_workspace_bytes(int64_t rows, int64_t cols) {
     if (rows <= 0 || cols <= 0) return 0;
     return static_cast<size_t>(std::min(rows, kRowsAtOnce) * slices_for(cols)) * sizeof(Normalizer);
 }
 
-// The lesson's first loop. One block per slice (blockIdx.x) of a row (blockIdx.y).
+// Computes the pair of each slice by the lesson's first loop: one block per slice (blockIdx.x) of a row (blockIdx.y).
 template <int kThreads>
 __global__ void slices_kernel(const float* x, Normalizer* pairs, int64_t cols, int64_t slice_cols) {
     using BlockReduce = cub::BlockReduce<Normalizer, kThreads>;
@@ -56,8 +57,8 @@ __global__ void slices_kernel(const float* x, Normalizer* pairs, int64_t cols, i
     if (threadIdx.x == 0) pairs[blockIdx.y * gridDim.x + blockIdx.x] = mine;
 }
 
-// Runs on the same grid after all pairs are written: the lesson again, with pairs for elements in the
-// first loop and a slice for a row in the second.
+// Runs on the same grid after all pairs are written. Differs from the lesson's kernel in two ways: the first loop
+// merges the row's pairs instead of its elements, and the second loop writes a slice instead of a row.
 template <int kThreads>
 __global__ void outputs_kernel(const float* x, float* y, const Normalizer* pairs, int64_t cols,
                                int64_t slice_cols) {
@@ -86,9 +87,9 @@ __global__ void outputs_kernel(const float* x, float* y, const Normalizer* pairs
     }
 }
 
-// Softmax of each row of x into y. workspace: split_row_workspace_bytes(rows, cols) bytes of device
-// memory, 8-byte aligned, of any content; cudaErrorInvalidValue if it is missing or too small. It
-// belongs to one call at a time, on one stream: calls that may overlap need one each.
+// Writes the softmax of each row of x to y. workspace: split_row_workspace_bytes(rows, cols) bytes of device
+// memory, 8-byte aligned, with any content. Returns cudaErrorInvalidValue if the workspace is missing or too
+// small. Calls that may overlap in time need separate workspaces.
 inline cudaError_t split_row(const float* x, float* y, int64_t rows, int64_t cols, void* workspace,
                              size_t workspace_bytes, cudaStream_t stream) {
     if (rows < 0 || cols < 0) return cudaErrorInvalidValue;

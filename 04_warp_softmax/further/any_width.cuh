@@ -2,29 +2,28 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 04_warp_softmax/further/any_width, version 1.0
 //
-// Softmax of rows that no pack of 16 bytes divides, at full speed: a warp copies several contiguous rows
-// to shared memory in packs, and separates them there.
-//   new here   asynchronous copies to shared memory; kernels whose registers fit a row to a few elements
-//   traffic    1 read + 1 write per element, in full sectors; row_groups writes such rows of __half
-//              in pieces of 2 bytes, each of which costs the L2 as much as 32
-//   accepts    as row_groups, which it calls if x and y lie at different offsets from a multiple of
-//              16 bytes
+// Softmax at full speed of rows that do not consist of whole packs of 16 bytes: a warp copies several
+// contiguous rows to shared memory in packs, and each lane reads its elements there.
+//   new here   asynchronous copies to shared memory; kernels for many widths, so that few registers stay empty
+//   traffic    1 read + 1 write per element, in full sectors; row_groups writes such rows of __half in
+//              pieces of 2 bytes, each of which costs the L2 as much as a sector of 32 bytes
+//   accepts    as row_groups; calls row_groups if the addresses of x and y differ modulo 16 bytes
 //   source     ours
 #pragma once
 #include <cuda_pipeline.h>
 
 #include "row_groups.cuh"
 
-// The name is its own, because an array of the same name elsewhere may have a smaller alignment.
+// The array needs a unique name, because one of the same name in another header may have a smaller alignment.
 extern __shared__ __align__(128) unsigned char shared_lines[];
 
 namespace warp_softmax {
 
-constexpr int kLine = 128;  // bytes, of the cache and of shared memory
+constexpr int kLine = 128;  // bytes of a line, in the cache and in shared memory
 constexpr int kFlatThreads = 128;
 
-// Divides `count` elements into aligned packs of 16 bytes and what remains at both ends. phase: elements
-// from the last multiple of 16 bytes to the first element.
+// Divides `count` contiguous elements into aligned packs of 16 bytes, and the head and tail that fill no pack.
+// phase: number of elements between the last multiple of 16 bytes and the first element.
 template <class T>
 struct Flat {
     static constexpr int kPack = 16 / sizeof(T);
@@ -39,20 +38,20 @@ struct Flat {
     }
 };
 
-// Elements from the last multiple of kBytes bytes to an address.
+// Returns the number of elements between the last multiple of kBytes bytes and an address.
 template <int kBytes, class T>
 __host__ __device__ int phase_of(const T* address) {
     return static_cast<int>(reinterpret_cast<uintptr_t>(address) % kBytes / sizeof(T));
 }
 
-// Blocks that must fit on a multiprocessor; 0 leaves it to the compiler. With the most elements per lane
-// five would fit. A sixth spills two registers and makes halves 8% faster. (It makes floats 5% slower:
-// they have half the arithmetic to hide per byte.)
+// Number of blocks that must fit on a multiprocessor; 0 leaves this number to the compiler. With more than 58
+// elements per lane, only five would fit. Requiring six makes two registers spill, but halves become 8% faster.
+// (Floats would become 5% slower, because they have half as much arithmetic per byte to hide.)
 template <class T, int kMost>
 constexpr int kBlocks = sizeof(T) == 2 && kMost > 58 ? 6 : 0;
 
-// A tile is what a warp holds in shared memory: group_rows rows for each group of kLanes lanes. A lane holds
-// more than kLeast and up to kMost elements of a row.
+// A tile is the piece of shared memory that holds the rows of a warp: group_rows rows for each group of kLanes
+// lanes. A lane has at least kLeast and at most kMost elements of a row.
 template <Algorithm kAlgorithm, int kLanes, int kLeast, int kMost, class T>
 __global__ void __launch_bounds__(kFlatThreads, kBlocks<T, kMost>)
     flat_rows_kernel(const T* x, T* y, int64_t rows, int64_t cols, int group_rows, int tile_bytes) {
@@ -72,7 +71,8 @@ __global__ void __launch_bounds__(kFlatThreads, kBlocks<T, kMost>)
     T* to = y + first * cols;
     const Flat<T> flat(phase_of<16>(from), have * width);
 
-    // The tile starts at the same offset in a line as in global memory; otherwise copies would be split.
+    // The tile starts at the same offset in a line as in global memory; otherwise each request of the copy
+    // would be split in two.
     T* tile = reinterpret_cast<T*>(shared_lines + warp * tile_bytes) + phase_of<kLine>(from);
     for (int i = in_warp; i < flat.packs; i += 32) {
         const int at = flat.head + i * Flat<T>::kPack;
@@ -114,8 +114,8 @@ __global__ void __launch_bounds__(kFlatThreads, kBlocks<T, kMost>)
     if (in_warp < flat.tail) to[behind + in_warp] = tile[behind + in_warp];
 }
 
-// Rows of a tile that each group takes, one after another: up to `most`, chosen for the fewest bank
-// conflicts among the groups, which are at different rows at the same time.
+// Returns how many rows of a tile each group takes, one after another: at most `most`. Chooses the number with
+// the fewest bank conflicts among the groups, which read different rows at the same time.
 inline int rows_of_a_group(int lanes, int row_bytes, int element_bytes, int most) {
     int best = most;
     int best_worst = 33;
@@ -149,7 +149,7 @@ cudaError_t launch_flat_rows(const T* x, T* y, int64_t rows, int64_t cols, cudaS
         std::min(kTileBytes / (kGroups * int64_t{row_bytes}), rows / (kGroups * kEnoughWarps));
     const int group_rows =
         rows_of_a_group(kLanes, row_bytes, sizeof(T), static_cast<int>(std::max<int64_t>(1, most)));
-    const int tile_bytes =  // enough for a start anywhere in a line
+    const int tile_bytes =  // enough for any offset in a line
         (kGroups * group_rows * row_bytes + 2 * kLine - 1) / kLine * kLine;
     const int64_t block_rows = int64_t{group_rows} * kGroups * kWarps;
     const auto kernel = flat_rows_kernel<kAlgorithm, kLanes, kLeast, kMost, T>;
@@ -161,7 +161,7 @@ cudaError_t launch_flat_rows(const T* x, T* y, int64_t rows, int64_t cols, cudaS
     return cudaGetLastError();
 }
 
-// The next larger kMost for which a kernel is compiled. The steps are those of OneFlow's layer norm.
+// Returns the next larger kMost for which a kernel is compiled. The steps are those of OneFlow's layer norm.
 constexpr int next_most(int most) {
     constexpr int kMost[] = {8, 12, 17, 22, 28, 36, 46, 52, 58, 64};
     for (const int each : kMost) {
@@ -170,7 +170,8 @@ constexpr int next_most(int most) {
     return 2 * most;
 }
 
-// Takes the fewest lanes that hold up to 17 elements each (double: 12); 32 lanes may hold more.
+// Launches the kernel with the fewest lanes per row for which a lane holds at most 17 elements (double: 12). If a row
+// needs all 32 lanes, a lane may hold more.
 template <Algorithm kAlgorithm, int kLanes = 1, int kLeast = 0, int kMost = 4, class T>
 cudaError_t launch_flat(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
     constexpr int kFew = sizeof(T) == 8 ? 12 : 17;
@@ -188,8 +189,8 @@ cudaError_t launch_flat(const T* x, T* y, int64_t rows, int64_t cols, cudaStream
     return cudaErrorInvalidValue;
 }
 
-// True if the kernel of row_groups suits rows of `cols` columns, which are whole packs. It does not if a lane
-// has one or two packs and the row leaves more than a quarter of them empty.
+// True if row_groups is fast for rows of `cols` columns, which consist of whole packs. It is not if a lane has one
+// or two packs and the row leaves more than a quarter of all packs empty.
 template <int kPack, int kHeld>
 bool fits_packs(int64_t cols) {
     bool fits = false;
@@ -216,7 +217,7 @@ cudaError_t launch_any_width(const T* x, T* y, int64_t rows, int64_t cols, cudaS
     return launch_flat<kAlgorithm>(x, y, rows, cols, stream);
 }
 
-// As row_groups_softmax and log_softmax. x and y are contiguous, rows x cols.
+// Compute what row_groups_softmax and log_softmax compute, for contiguous x and y (rows x cols).
 template <class T>
 cudaError_t softmax_any_width(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
     return launch_any_width<Algorithm::softmax>(x, y, rows, cols, stream);

@@ -2,12 +2,11 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 04_warp_softmax/further/dropout_store, version 1.0
 //
-// Dropout after softmax, in its Store: each element becomes 0 with a given probability, the others grow.
+// Dropout after softmax, in a Store functor: sets each element to 0 with a given probability, scales the others up.
 //   new here   random numbers that depend on seed and position alone, without state
-//   traffic    that of the softmax; ten rounds per four elements (per element where no packs move) keep it
-//              busier with arithmetic than with memory
-//   note       the caller passes a new seed per launch; with the same seed a gradient finds the same mask
-//              again
+//   traffic    that of the softmax; ten rounds per four elements (with packs of one: per element) take more
+//              time than the memory traffic
+//   note       the caller passes a new seed per launch; the gradient recomputes the mask from the same seed
 //   source     Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3": Philox4x32-10
 #pragma once
 #include "row_groups.cuh"
@@ -18,7 +17,7 @@ struct Philox {
     uint32_t word[4];
 };
 
-// Returns four random words for a counter and a key, by ten rounds of multiplications that mix them.
+// Returns four random words: ten rounds of multiplications mix counter, stream and key.
 __host__ __device__ inline Philox philox(uint64_t counter, uint64_t stream, uint64_t key) {
     constexpr uint64_t kMultiply[2] = {0xD2511F53u, 0xCD9E8D57u};
     constexpr uint32_t kWeyl[2] = {0x9E3779B9u, 0xBB67AE85u};
@@ -38,7 +37,7 @@ __host__ __device__ inline Philox philox(uint64_t counter, uint64_t stream, uint
     return {{c[0], c[1], c[2], c[3]}};
 }
 
-// True if element (row, col) is dropped. A seed drops the same elements for all types, packs and blocks.
+// True if element (row, col) is dropped. A seed drops the same elements for all types, pack sizes and block sizes.
 __host__ __device__ inline bool is_dropped(uint64_t seed, float probability, int64_t row,
                                            int64_t col) {
     const Philox random = philox(static_cast<uint64_t>(col) / 4, static_cast<uint64_t>(row), seed);
@@ -46,7 +45,7 @@ __host__ __device__ inline bool is_dropped(uint64_t seed, float probability, int
     return static_cast<float>(word >> 8) * 0x1p-24f < probability;  // 24 bits: exact in a float
 }
 
-// Writes 0 for a dropped element, otherwise the result / (1 - probability).
+// Writes 0 for a dropped element, and result / (1 - probability) for any other element.
 template <class T>
 struct DropoutStore {
     using Element = T;
@@ -73,7 +72,7 @@ struct DropoutStore {
     }
 };
 
-// Dropout of softmax(x). 0 <= probability < 1. Errors as launch.
+// Writes softmax(x) after dropout to y. 0 <= probability < 1. Returns the errors of launch.
 template <class T>
 cudaError_t softmax_dropout(const T* x, T* y, float probability, uint64_t seed, int64_t rows,
                             int64_t cols, cudaStream_t stream) {

@@ -2,11 +2,11 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 04_warp_softmax/further/lifted_exp, version 1.0
 //
-// An exponential of two instructions for the 16-bit types, whose results are too coarse to show what it
-// loses.
+// An exponential in two instructions for the 16-bit types. Its error is smaller than the rounding error of
+// these types.
 //   new here   softmax divides exponentials by their sum, so a factor common to all of them cancels. The
 //              factor 2^64 keeps small exponentials above the range that the fast instruction flushes to 0
-//   accepts    float and double as well: for them it is exp, and the factor is 1
+//   accepts    16-bit types; for float and double lifted_exp is exp, and the factor is 1
 //   source     ours
 #pragma once
 #include <cmath>
@@ -15,8 +15,8 @@
 
 namespace warp_softmax {
 
-// 2^x by the GPU's own instruction. Its relative error is 2^-22, and results below 2^-126 become 0. (exp2f
-// and __expf keep those, by three more instructions around this one.)
+// Returns 2^x by a single GPU instruction. The relative error is 2^-22, and results below 2^-126 become 0. (exp2f
+// and __expf take three more instructions to keep such results.)
 __device__ inline float fast_exp2(float x) {
 #ifdef __CUDA_ARCH__
     float y;
@@ -27,8 +27,9 @@ __device__ inline float fast_exp2(float x) {
 #endif
 }
 
-// exp(x) * kLift, as accurate as the type can show (a relative 2^-11 for __half, 2^-8 for __nv_bfloat16).
-// 16-bit types use fast_exp2, lifted so that it returns 0 only for results below any __nv_bfloat16.
+// lifted_exp returns exp(x) * kLift. For 16-bit types it uses fast_exp2: its error is below their rounding error
+// (relative 2^-11 for __half, 2^-8 for __nv_bfloat16), and because of kLift it returns 0 only if exp(x) is smaller
+// than any __nv_bfloat16.
 template <class T>
 constexpr float kLift = sizeof(T) == 2 ? 0x1p64f : 1.f;
 

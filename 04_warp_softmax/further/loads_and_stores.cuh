@@ -3,7 +3,7 @@
 // softmax-stages 04_warp_softmax/further/loads_and_stores, version 1.0
 //
 // Functors through which a kernel reads and writes its rows, so that other work can be fused with it.
-//   new here   Load and Store functors: what they do on the way is fused with the softmax
+//   new here   Load and Store functors, whose work is fused with the softmax
 //   accepts    float, __half, __nv_bfloat16, double; any distance between rows
 //   source     OneFlow's oneflow/core/cuda/softmax.cuh (2021)
 #pragma once
@@ -18,21 +18,21 @@ namespace warp_softmax {
 template <class T>
 using ComputeOf = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
-// takes_packs for rows that lie row_stride elements apart; false for a null pointer.
+// takes_packs for rows that start row_stride elements apart; false for a null pointer.
 template <int kPack, class T>
 bool takes_packs(const T* address, int64_t row_stride, int64_t cols) {
     return address != nullptr && row_stride % kPack == 0 && takes_packs<kPack>(address, cols);
 }
 
-// A Load has: Element, the type it reads; kMasks, true if a row that is masked everywhere must become
-// zeros; takes<kPack>(cols), true if it can give packs; and at(row), which returns the row, with
-//   fetch<kPack>(col, is_there, padding)   the pack from column col on (a multiple of kPack), as it lies
-//                                          in memory; a pack of `padding` if it is not there
-//   element<Compute>(pack, i, col)         the value of its element i, column col + i
-// They are separate so that a kernel can request all packs of a row before it uses the first.
-// A Store has Element, takes<kPack>(cols) and store<kPack>(from, row, col).
+// A Load functor has Element, the type of its elements; kMasks, true if a row that is masked everywhere must
+// become zeros; takes<kPack>(cols), true if it can load packs; and at(row). at(row) returns an object with
+//   fetch<kPack>(col, is_there, padding)   returns the pack that starts at column col (a multiple of kPack), as
+//                                          stored in memory; a pack of `padding` if is_there is false
+//   element<Compute>(pack, i, col)         returns the value of the pack's element i, which is in column col + i
+// fetch and element are separate so that a kernel can request all packs of a row before it uses the first.
+// A Store functor has Element, takes<kPack>(cols) and store<kPack>(from, row, col), which writes a pack.
 
-// The plain case: element (row, col) is x[row * row_stride + col].
+// Loads element (row, col) from x[row * row_stride + col] and does nothing else.
 template <class T>
 struct DirectLoad {
     using Element = T;
@@ -66,6 +66,7 @@ struct DirectLoad {
     }
 };
 
+// Stores element (row, col) to y[row * row_stride + col] and does nothing else.
 template <class T>
 struct DirectStore {
     using Element = T;

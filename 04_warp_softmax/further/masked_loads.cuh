@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 04_warp_softmax/further/masked_loads, version 1.0
 //
-// The softmaxes of attention without a new kernel: Load functors scale and mask the row.
-//   new here   a Load functor with a scale and a boolean mask, and one with the causal triangle
+// The softmaxes of attention, without a new kernel: Load functors scale and mask the row.
+//   new here   a Load functor with a scale and a boolean mask, and a Load functor with a scale and a causal mask
 //   traffic    1 read of x (and of the mask) + 1 write; the causal one reads nothing above the diagonal
 //   accepts    as row_groups; a row that is masked everywhere becomes zeros
 //   source     OneFlow's fused_scale_mask_softmax and fused_tril_scale_softmax_mask_scale
@@ -12,7 +12,7 @@
 
 namespace warp_softmax {
 
-// x * scale where the mask is true, -inf elsewhere. mask has x's shape and stride.
+// Loads x * scale where the mask is true, and -inf elsewhere. mask has the shape and the stride of x.
 template <class T>
 struct ScaleMaskLoad {
     using Element = T;
@@ -58,8 +58,8 @@ struct ScaleMaskLoad {
     }
 };
 
-// Row i of each matrix of `seq` rows sees columns 0 to i. It reads nothing above the diagonal, except the
-// rest of a pack that the diagonal cuts.
+// Loads x * scale in columns 0 to i of row i of each matrix of `seq` rows, and -inf in later columns. Reads nothing
+// above the diagonal, except the rest of a pack that the diagonal cuts.
 template <class T>
 struct CausalLoad {
     using Element = T;
@@ -77,7 +77,7 @@ struct CausalLoad {
     struct Row {
         typename DirectLoad<T>::Row x;
         ComputeOf<T> scale;
-        int seen;  // columns
+        int seen;  // number of columns that the row sees
 
         template <int kPack>
         __device__ Pack<T, kPack> fetch(int col, bool is_there, T padding) const {
@@ -94,8 +94,8 @@ struct CausalLoad {
     }
 };
 
-// Softmax of x * scale over the columns whose mask is true; zeros in all others. mask: rows x cols bools,
-// true to keep. scale > 0. Errors as launch.
+// Writes the softmax of x * scale over the columns whose mask is true, and zeros to all other columns. mask: rows x
+// cols bools. scale > 0. Returns the errors of launch.
 template <class T>
 cudaError_t scale_mask_softmax(const T* x, const bool* mask, T* y, ComputeOf<T> scale, int64_t rows,
                                int64_t cols, cudaStream_t stream) {
@@ -103,8 +103,8 @@ cudaError_t scale_mask_softmax(const T* x, const bool* mask, T* y, ComputeOf<T> 
                                       DirectStore<T>{y, cols}, rows, cols, stream);
 }
 
-// Softmax of x * scale over columns 0 to i of row i, zeros after them, in each of rows / seq matrices.
-// cudaErrorInvalidValue also if seq does not divide rows.
+// Writes the softmax of x * scale over columns 0 to i of row i, and zeros to later columns, in each of rows / seq
+// matrices. Returns the errors of launch, and cudaErrorInvalidValue if seq does not divide rows.
 template <class T>
 cudaError_t causal_softmax(const T* x, T* y, ComputeOf<T> scale, int64_t rows, int64_t cols,
                            int64_t seq, cudaStream_t stream) {

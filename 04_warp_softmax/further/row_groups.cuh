@@ -2,11 +2,11 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 04_warp_softmax/further/row_groups, version 1.0
 //
-// The lesson, tuned: a group of 1 to 32 lanes, as many as a row fills, keeps the row in its registers.
-//   new here   groups of lanes; no test for packs that every lane has; persistent blocks
+// The lesson's kernel, tuned: a group of 1 to 32 lanes, only as many as the row fills, holds the row in registers.
+//   new here   groups of lanes; no test for packs that every lane has; a persistent kernel
 //   traffic    1 read + 1 write per element
 //   accepts    float, __half, __nv_bfloat16, double; up to 2048 columns (double: 1024); Load and Store
-//              functors, so any row stride; y may be x where their strides are equal
+//              functors, so any row stride; y may be x if both have the same stride
 //   rows       as in the lesson; a row that is masked everywhere becomes zeros (log-softmax: -inf)
 //   source     OneFlow's oneflow/core/cuda/softmax.cuh (2021), warp tier: rebuilt, with wider packs
 #pragma once
@@ -23,8 +23,8 @@ namespace warp_softmax {
 
 enum class Algorithm { softmax, log_softmax };
 
-// Return the maximum, or the sum, of a group's values to each of its lanes. Groups are aligned parts of a
-// warp, and all 32 lanes of the warp take part.
+// Return the maximum, or the sum, of the values of a group's lanes to every lane of the group. A group is kLanes
+// neighbouring lanes of a warp. All 32 lanes of the warp must call the function.
 template <int kLanes, class Compute>
 __device__ Compute group_max(Compute value) {
 #pragma unroll
@@ -42,10 +42,10 @@ __device__ Compute group_sum(Compute value) {
     return value;
 }
 
-// Turns a row in a group's registers into its softmax or log-softmax. A lane has kHeld elements, -inf past
-// the row's end. The first kSure are in the row in every lane and need no test; those from `filled` on are
-// past its end in every lane and are skipped. kMasks: a row of -inf alone becomes zeros (its log-softmax
-// stays -inf), not NaN.
+// Replaces a row in a group's registers by its softmax or log-softmax. A lane has kHeld elements; elements past the
+// row's end are -inf. In every lane, the first kSure elements are inside the row and need no test, and the elements
+// from `filled` on are past its end and are skipped. kMasks: a row of -inf alone becomes zeros (in log-softmax, it
+// stays -inf) instead of NaN.
 template <Algorithm kAlgorithm, class T, int kLanes, int kSure, bool kMasks, class Compute,
           int kHeld>
 __device__ void normalize(Compute (&held)[kHeld], int filled) {
@@ -67,7 +67,7 @@ __device__ void normalize(Compute (&held)[kHeld], int filled) {
     }
     sum = group_sum<kLanes>(sum);
 
-    const bool empty = kMasks && sum == 0;  // not "max was -inf": a NaN must stay visible
+    const bool empty = kMasks && sum == 0;  // a test of max would hide a NaN
     const Compute scale = empty ? 0 : 1 / sum;
     const Compute log_sum = empty ? 0 : std::log(sum / kLift<T>);
 #pragma unroll
@@ -76,13 +76,13 @@ __device__ void normalize(Compute (&held)[kHeld], int filled) {
     }
 }
 
-// Where a row takes a whole warp, blocks are small: the next one starts as soon as two rows are done, not
-// four. 1048576 x 512 takes 1% less time with it, narrow rows would take 3% more.
+// If a row takes a whole warp, a block has only two warps: the next block starts as soon as two rows are done, not
+// four. With these small blocks 1048576 x 512 takes 1% less time, but narrow rows would take 3% more.
 template <int kLanes>
 constexpr int kBlockThreads = kLanes == 32 ? 64 : 128;
 
-// One group of kLanes lanes per row; a lane holds kPacks packs of kPack neighbours. The row fills the
-// first kSurePacks of them in every lane.
+// One group of kLanes lanes per row; a lane holds kPacks packs of kPack neighbouring elements. In every lane, the
+// first kSurePacks packs are inside the row.
 template <Algorithm kAlgorithm, int kPack, int kLanes, int kSurePacks, int kPacks, class Load,
           class Store>
 __global__ void __launch_bounds__(kBlockThreads<kLanes>)
@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(kBlockThreads<kLanes>)
     const int width = static_cast<int>(cols);
     const int filled = (width + kLanes * kPack - 1) / (kLanes * kPack) * kPack;
 
-    // The bounds are those of the block, so no lane leaves while others shuffle.
+    // The bounds of the loop are the same in the whole block, so no lane leaves while others shuffle.
     const int64_t step = int64_t{gridDim.x} * kGroups;
     for (int64_t first = int64_t{blockIdx.x} * kGroups; first < rows; first += step) {
         const int64_t row = first + group;
@@ -128,8 +128,8 @@ __global__ void __launch_bounds__(kBlockThreads<kLanes>)
 
 // ---------------------------------------------------------------- the launch
 
-// Launches a group per row, up to a thousand waves of blocks; beyond that, blocks loop over rows. (With 32
-// waves, as in OneFlow, 1048576 x 512 takes 1% longer on an H200.)
+// Launches one group per row, but at most a thousand waves of blocks; with more rows, each block loops over rows.
+// (With 32 waves, as in OneFlow, 1048576 x 512 takes 1% longer on an H200.)
 template <int kLanes, class... Arguments>
 cudaError_t launch_rows(void (*kernel)(Arguments...), int64_t rows, cudaStream_t stream,
                         Arguments... arguments) {
@@ -149,9 +149,10 @@ cudaError_t launch_rows(void (*kernel)(Arguments...), int64_t rows, cudaStream_t
     return cudaGetLastError();
 }
 
-// How a row is spread over registers: over `lanes` lanes, `packs` packs in each. Kernels exist for a few
-// spreads. A lane has two packs (or eight elements) before more lanes join, so that its loads wait together.
-// With all 32 lanes, packs grow by a third or a half, and single elements double.
+// How a row is spread over registers: over `lanes` lanes with `packs` packs in each lane. Kernels exist only for the
+// spreads of next_spread. A lane first gets two packs (or eight single elements), so that its loads are in flight
+// together. Then the number of lanes doubles. With all 32 lanes, the number of packs grows by a third or a half (the
+// number of single elements doubles).
 struct Spread {
     int lanes;
     int packs;
@@ -165,15 +166,15 @@ constexpr Spread next_spread(Spread spread, int pack) {
     return {32, power_of_two ? spread.packs / 2 * 3 : spread.packs / 3 * 4};
 }
 
-// Elements of a row that a lane may hold: 256 bytes in registers. With more, too few warps fit on a
-// multiprocessor to keep the memory busy.
+// Maximum number of elements of a row in a lane: 256 bytes in registers. With more, too few warps would be resident
+// on a multiprocessor to keep the memory busy.
 template <class T>
 constexpr int kMaxHeld = 256 / sizeof(ComputeOf<T>);
 template <class T>
 constexpr int64_t kMaxCols = 32 * kMaxHeld<T>;
 
-// Calls launch(lanes, sure packs, packs), three constants, for the smallest spread that holds a row of
-// packs of kPack. cudaErrorInvalidValue if a lane would have to hold more than kHeld elements.
+// Calls launch(lanes, sure packs, packs) with three compile-time constants, for the smallest spread that holds a row
+// of packs of kPack. Returns cudaErrorInvalidValue if a lane would have to hold more than kHeld elements.
 template <int kPack, int kHeld, int kLanes = 1, int kSure = 0, int kPacks = kPack == 1 ? 4 : 1,
           class Launch>
 cudaError_t with_spread(int64_t cols, Launch launch) {
@@ -190,9 +191,9 @@ cudaError_t with_spread(int64_t cols, Launch launch) {
     return cudaErrorInvalidValue;
 }
 
-// Softmax or log-softmax of each row that `load` returns; `store` receives the results. They are functors as
-// in loads_and_stores.cuh. cols: up to kMaxCols<Load::Element>, 2048 or 1024. Asynchronous on stream.
-// cudaErrorInvalidValue for a negative size, too many columns, and a null or misaligned pointer.
+// Computes the softmax or log-softmax of each row that `load` returns, and passes the results to `store`. Both are
+// functors as in loads_and_stores.cuh. cols: up to kMaxCols<Load::Element>, 2048 or 1024. Asynchronous on stream.
+// Returns cudaErrorInvalidValue for a negative size, too many columns, or a null or misaligned pointer.
 template <Algorithm kAlgorithm, class Load, class Store>
 cudaError_t launch(Load load, Store store, int64_t rows, int64_t cols, cudaStream_t stream) {
     using T = typename Load::Element;
@@ -214,15 +215,15 @@ cudaError_t launch(Load load, Store store, int64_t rows, int64_t cols, cudaStrea
                : with_pack(std::integral_constant<int, 1>{});
 }
 
-// Softmax of each row of x into y (rows x cols, device memory, y may be x). cols: up to kMaxCols<T>.
-// Asynchronous on stream. Errors as launch.
+// Writes the softmax of each row of x to y (rows x cols, device memory, y may be x). cols: up to kMaxCols<T>.
+// Asynchronous on stream. Returns the errors of launch.
 template <class T>
 cudaError_t row_groups_softmax(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
     return launch<Algorithm::softmax>(DirectLoad<T>{x, cols}, DirectStore<T>{y, cols}, rows, cols,
                                       stream);
 }
 
-// log(softmax(x)) of each row.
+// Writes log(softmax(x)) of each row of x to y.
 template <class T>
 cudaError_t log_softmax(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
     return launch<Algorithm::log_softmax>(DirectLoad<T>{x, cols}, DirectStore<T>{y, cols}, rows,

@@ -2,18 +2,18 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 04_warp_softmax/further/warp_softmax_backward, version 1.0
 //
-// The gradient of softmax and of log-softmax, from their result y and the gradient dy of y.
+// The gradient dx of x, for softmax and for log-softmax, from the result y and the gradient dy of y.
 //   new here   two rows in registers, one reduction
 //   traffic    2 reads + 1 write per element
-//   accepts    as row_groups, up to 1024 columns (double: 512); dx may be dy or y if their strides
-//              are equal
+//   accepts    as row_groups, up to 1024 columns (double: 512); dx may be y or dy if both have
+//              the same stride
 //   source     softmax: dx = (dy - sum(y * dy)) * y; log-softmax: dx = dy - exp(y) * sum(dy)
 #pragma once
 #include "row_groups.cuh"
 
 namespace warp_softmax {
 
-// row_groups_kernel with two Load functors.
+// Does the same as row_groups_kernel, with two Load functors and the formulas of the gradient.
 template <Algorithm kAlgorithm, int kPack, int kLanes, int kSurePacks, int kPacks, class LoadY,
           class LoadDy, class Store>
 __global__ void __launch_bounds__(kBlockThreads<kLanes>)
@@ -75,11 +75,11 @@ __global__ void __launch_bounds__(kBlockThreads<kLanes>)
     }
 }
 
-// Elements of y, and as many of dy: they share the 256 bytes of a lane.
+// Maximum number of elements of y in a lane. It holds as many elements of dy: together they take 256 bytes.
 template <class T>
 constexpr int kMaxHeldBackward = kMaxHeld<T> / 2;
 
-// The gradient of each row, through functors. cols: up to 32 * kMaxHeldBackward. Errors as launch.
+// Computes the gradient of each row. cols: up to 32 * kMaxHeldBackward. Returns the errors of launch.
 template <Algorithm kAlgorithm, class LoadY, class LoadDy, class Store>
 cudaError_t launch_backward(LoadY load_y, LoadDy load_dy, Store store, int64_t rows, int64_t cols,
                             cudaStream_t stream) {
@@ -107,8 +107,8 @@ cudaError_t launch_backward(LoadY load_y, LoadDy load_dy, Store store, int64_t r
     return all_take(kWhole) ? with_pack(kWhole) : with_pack(kElement);
 }
 
-// dx of softmax and of log_softmax (rows x cols, device memory), from their result y and its gradient
-// dy. Asynchronous on stream. Errors as launch_backward.
+// Write the gradient of x to dx, for y = softmax(x) and for y = log_softmax(x), from y and the gradient dy of y (rows x
+// cols, device memory). Asynchronous on stream. Return the errors of launch_backward.
 template <class T>
 cudaError_t softmax_backward(const T* y, const T* dy, T* dx, int64_t rows, int64_t cols,
                              cudaStream_t stream) {
