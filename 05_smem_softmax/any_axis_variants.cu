@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How the course checks and measures softmax along the middle axis of (outer, dim, inner).
+// Describes the variants of softmax along the middle axis of (outer, dim, inner) for checks and measurements.
 #include <algorithm>
 #include <vector>
 
@@ -11,8 +11,8 @@
 
 namespace smem_softmax {
 
-// PaddlePaddle's two shapes, the same two with enough batch for any GPU, a slab larger than shared memory, and several
-// values of inner. The CPU device counts, so small shapes are enough for it.
+// PaddlePaddle's two shapes, the same two with a batch large enough for any GPU, slabs larger than shared memory, and
+// several values of inner. The CPU device only counts, so small shapes are enough there.
 inline std::vector<runner::Shape> any_axis_shapes() {
     if (!runner::on_gpu()) return {{1, 128, 256}, {4, 96, 48}, {16, 100, 3}};
     return {{1, 128, 32768},  {512, 896, 48},   {16, 128, 32768}, {1536, 896, 48},
@@ -20,7 +20,7 @@ inline std::vector<runner::Shape> any_axis_shapes() {
             {1000, 1000, 64}, {64, 1000, 1000}};
 }
 
-// The tiling for tensors that all start `phase` elements past a pack; -1: each at another phase.
+// Returns the tiling for tensors that all start `phase` elements after the start of a pack; -1: at different phases.
 inline any_axis::Tiling any_axis_tiling(operations::softmax::Shape shape, runner::DType dtype,
                                         int tensors, int phase) {
     return runner::visit(dtype, [&](auto of) {
@@ -61,7 +61,7 @@ std::vector<runner::Variant> any_axis_variants() {
                                                                          shape.inner);
         });
     };
-    // The fewest sums, at any address; eight values at a time are added up.
+    // Returns the smallest number of partial sums at any address; each step of a reduction adds up to eight values.
     const auto threads = [](int tensors) {
         return [tensors](Shape shape, DType dtype) {
             int64_t fewest = shape.cols;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The baseline of stage 05, in a file of its own, so that an edit of 05's header does not recompile it.
+// The baseline of stage 05, in a separate file, so that an edit of 05's header does not recompile the baseline.
 #include "../04_warp_softmax/warp_softmax.cuh"
 #include "common/operations/softmax/call.hpp"
 

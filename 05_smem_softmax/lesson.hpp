@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Descriptions of the variants of stage 05's lesson, which lie in several files that compile side by side.
+// Describes the variants of stage 05's lesson for the several files that define them and compile in parallel.
 #pragma once
 #include "05_smem_softmax/smem_softmax.cuh"
 #include "common/operations/softmax/call.hpp"
@@ -21,7 +21,7 @@ cudaError_t lesson(const Call& call) {
     });
 }
 
-// Why kRows rows of a block do not fit into shared memory; empty if they do.
+// Returns the reason why a block's kRows rows do not fit into shared memory, or an empty string if they fit.
 template <int kRows>
 std::string does_not_fit(Shape shape, DType dtype) {
     const int64_t most =
@@ -29,13 +29,14 @@ std::string does_not_fit(Shape shape, DType dtype) {
     return shape.cols > most ? "more than " + std::to_string(most) + " columns" : "";
 }
 
-// The number of partial sums: a thread adds up whole packs of up to kPack elements, one after another in wide rows.
+// Returns the number of partial sums of a row: one per thread, which adds up whole packs of up to kPack elements.
 template <int kThreads, int kPack>
 int64_t threads_per_row(Shape shape, DType) {
     return std::clamp<int64_t>(shape.cols / kPack, 1, kThreads);
 }
 
-// kRows rows per block: one, with 128 threads or more, or several of a warp each.
+// Describes a variant with kRows rows per block: one row with 128 threads or more, or several rows with a warp
+// each.
 template <class Layout, int kRows = 1>
 runner::Variant variant_of(const std::string& name, const std::string& summary) {
     runner::Variant variant;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How the course checks and measures rows on the chip, and the front call.
+// Describes the variants with rows on the chip, and the front call, for checks and measurements.
 #include <algorithm>
 #include <functional>
 #include <string>
@@ -8,7 +8,7 @@
 #include "further/functor_rows.cuh"
 #include "further/softmax.cuh"
 
-// After the headers: what another file compiles.
+// After the headers: declarations of launchers that another file compiles.
 #include "04_warp_softmax/launchers.hpp"
 
 namespace {
@@ -25,7 +25,7 @@ int64_t packs_of(Shape shape, DType dtype) {
     return shape.cols * static_cast<int64_t>(runner::size_of(dtype)) / 16;
 }
 
-// A launch with the runner's scratch, which the cut needs. kTensors: 1, or 2 for a gradient.
+// Returns the cut of a launch with the runner's scratch. kTensors: 1, or 2 for a gradient.
 template <int kTensors>
 Cut cut_for(Shape shape, DType dtype) {
     const int elements = 16 / static_cast<int>(runner::size_of(dtype));
@@ -33,13 +33,14 @@ Cut cut_for(Shape shape, DType dtype) {
                                  smem_softmax::this_chip(), true);
 }
 
-// Each thread has at least one pack.
+// Returns the number of threads of a row that have at least one pack.
 int64_t threads_of(const Cut& cut, int64_t packs) {
     return std::clamp<int64_t>(int64_t{cut.blocks} * cut.slice.threads, 1,
                                std::max<int64_t>(1, packs));
 }
 
-// Accesses per element of a row of this many packs; its blocks read twice what they cannot keep.
+// Returns the accesses per element of a row of this many packs; blocks read the packs that they
+// cannot keep twice.
 runner::Traffic traffic_of(const Cut& cut, int64_t packs) {
     const smem_softmax::Slice& slice = cut.slice;
     const int64_t kept = slice.on_chip();
@@ -88,7 +89,7 @@ runner::Variant online_cached() {
     return variant;
 }
 
-// Threads with at least one element of a row.
+// Returns the number of threads with at least one element of a row.
 int64_t threads_of(const smem_softmax::Tile& tile, Shape shape) {
     return std::clamp<int64_t>(shape.cols / tile.pack, 1, tile.threads);
 }
@@ -166,7 +167,7 @@ runner::Variant backward(const std::string& name, const std::string& summary, Ki
     return variant;
 }
 
-// The front call, with the scratch of its plan.
+// Launches the front call with the scratch of its plan.
 template <Algorithm kAlgorithm>
 runner::Variant front_call(const std::string& name, const std::string& summary) {
     const auto plan_of = [](Shape shape, DType dtype) {

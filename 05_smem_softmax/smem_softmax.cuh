@@ -3,9 +3,9 @@
 // softmax-stages 05_smem_softmax, version 1.0
 //
 // A row too long for the registers of a warp stays in the shared memory of a block.
-//   new here   layouts of a row in shared memory, and their bank conflicts; block size by occupancy
+//   new here   layouts of a row in shared memory and their bank conflicts; a block size chosen by occupancy
 //   traffic    as 04: 1 read + 1 write per element while the row fits; uncached: 3 reads + 1 write
-//   accepts    what 04 accepts, while a row fits: on an H200 57,856 floats; uncached rows of any length
+//   accepts    what 04 accepts, with rows of up to 57,856 floats on an H200; uncached: rows of any length
 //   rows       special rows as in 04
 //   source     OneFlow's oneflow/core/cuda/softmax.cuh (2021), tiers two and three; x keeps its type
 #pragma once
@@ -20,10 +20,10 @@ namespace smem_softmax {
 
 // ---------------------------------------------------------------- layouts of a row
 
-// A layout stores a row between the three loops: put() stores pack p of `packs` in the row's shared memory,
-// get() loads it back in the same thread. pack_size: elements per pack where widths and addresses allow.
-// Element by element, in packs of two, as in OneFlow. Packed: in the row's order, so element i of
-// neighbouring lanes is two places apart. Interleaved: all first elements, then all second ones.
+// A layout keeps a row in shared memory between the three loops. put() stores pack p of `packs`; get() loads the pack
+// back in the same thread. pack_size() returns the elements per pack if width and alignment allow packs. ByElement
+// stores packs of two one element at a time, as OneFlow does. Packed: in the row's order, so neighbouring lanes store
+// element i two places apart. Interleaved: the first elements of all packs, then the second elements.
 template <bool kInterleaved>
 struct ByElement {
     static constexpr bool kKeeps = true;
@@ -46,7 +46,7 @@ struct ByElement {
 using Packed = ByElement<false>;
 using Interleaved = ByElement<true>;
 
-// 16 bytes as one access. The cast promises what nvcc cannot always prove: that they are aligned.
+// Stores and loads 16 bytes with one access. The cast promises their alignment, which nvcc cannot always prove.
 struct Whole {
     static constexpr bool kKeeps = true;
     static constexpr int pack_size(size_t element_bytes) { return 16 / int(element_bytes); }
@@ -61,7 +61,7 @@ struct Whole {
     }
 };
 
-// Keeps nothing: each loop loads the row again, from the L2 if it is still there.
+// Keeps nothing: each loop loads the row again, from the L2 if the row is still there.
 struct Uncached {
     static constexpr bool kKeeps = false;
     static constexpr int pack_size(size_t element_bytes) { return 16 / int(element_bytes); }
@@ -69,15 +69,15 @@ struct Uncached {
 
 // ---------------------------------------------------------------- the kernel
 
-// Shared memory for one reduction of a block. Each reduction of a kernel names its own, so that none
-// overwrites what slow threads still read of another, whatever barriers CUB has inside.
+// Shared memory for one reduction of a block. Each reduction of a kernel has its own scratch. So no reduction
+// overwrites a result that slow threads still read, whatever barriers CUB contains.
 template <int kThreads, class Value>
 struct BlockScratch {
     typename cub::BlockReduce<Value, kThreads>::TempStorage cub;
     Value result;
 };
 
-// Reduces the values of a row's threads, a warp or a block; all of them get the result.
+// Reduces one value per thread of a row (a warp or a block), and returns the result to all of these threads.
 template <int kThreads, class Value, class Merge>
 __device__ Value reduce_in_row(Value value, Merge merge, BlockScratch<kThreads, Value>& scratch) {
     if constexpr (kThreads == 32) {
@@ -86,17 +86,17 @@ __device__ Value reduce_in_row(Value value, Merge merge, BlockScratch<kThreads, 
         return value;
     } else {
         value = cub::BlockReduce<Value, kThreads>(scratch.cub).Reduce(value, merge);
-        if (threadIdx.x == 0) scratch.result = value;  // only thread 0 has it
+        if (threadIdx.x == 0) scratch.result = value;  // CUB returns it to thread 0 only
         __syncthreads();
         return scratch.result;
     }
 }
 
-// A block has one row, or four rows of a warp each.
+// Rows per block: one, or four if a warp computes each row.
 template <int kThreads>
 constexpr int kRowsOfBlock = kThreads == 32 ? 4 : 1;
 
-// kThreads threads per row: threadIdx.x walks its packs, threadIdx.y is the row in the block.
+// kThreads threads compute a row: threadIdx.x selects a thread's packs, threadIdx.y the row in the block.
 template <class Layout, class Pack, int kThreads>
 __global__ void __launch_bounds__(kThreads* kRowsOfBlock<kThreads>)
     row_in_shared_kernel(const Pack* x, Pack* y, int64_t rows, int cols) {
@@ -107,7 +107,7 @@ __global__ void __launch_bounds__(kThreads* kRowsOfBlock<kThreads>)
     const auto total = [](float a, float b) { return a + b; };
     const int row_in_block = kRows == 1 ? 0 : threadIdx.y;
     const int64_t row = int64_t{blockIdx.x} * kRows + row_in_block;
-    if (row >= rows) return;  // a whole warp; a block has its one row
+    if (row >= rows) return;  // whole warps return; with one row per block, its row exists
 
     const int packs = cols / Pack::kSize;
     const Pack* x_row = x + row * packs;
@@ -120,7 +120,7 @@ __global__ void __launch_bounds__(kThreads* kRowsOfBlock<kThreads>)
         return pack;
     };
 
-    // All threads make the same number of trips and test inside whether the pack exists.
+    // All threads run the same number of iterations, and each tests whether its pack exists.
     float max = -INFINITY;
     for (int first = 0; first < packs; first += kThreads) {
         const int p = first + threadIdx.x;
@@ -157,12 +157,12 @@ __global__ void __launch_bounds__(kThreads* kRowsOfBlock<kThreads>)
 
 // ---------------------------------------------------------------- the launch
 
-// Bytes of shared memory for the rows of one block: all but 1 KB, which the reductions use.
+// Returns the bytes of shared memory for the rows of one block: all but 1 KB, which the reductions use.
 inline int64_t room_for_rows() {
     return warp_softmax::device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - 1024;
 }
 
-// Threads that a row may have. Uncached takes most: the fewer rows are in flight, the more the L2 holds.
+// Block sizes to choose from. Uncached uses only the largest: the fewer rows are in flight, the more the L2 holds.
 template <int... kThreads>
 using BlockSizes = std::integer_sequence<int, kThreads...>;
 template <class Layout>
@@ -171,12 +171,12 @@ using SizesFor =
 
 struct Choice {
     int kernel;    // its index
-    int resident;  // its blocks that fit on a multiprocessor at once
+    int resident;  // blocks of this kernel that fit on a multiprocessor
 };
 
-// Chooses the kernel with the largest block that has the occupancy of the smallest. Other blocks run while one
-// waits at a barrier; more threads at the same occupancy cost nothing. A block has `rows` rows of `packs` packs
-// in `shared` bytes. No row gets more threads than packs.
+// Chooses the kernel with the largest block that has the occupancy of the smallest block: more threads per block cost
+// nothing while as many blocks run when one waits at a barrier. A block keeps `rows` rows of `packs` packs in
+// `shared` bytes. Only the smallest block may have more threads than a row has packs.
 template <class Kernel, int kCount>
 cudaError_t choose(Choice* choice, const Kernel (&kernels)[kCount], const int (&threads)[kCount],
                    int rows, int64_t packs, size_t shared) {
@@ -222,8 +222,8 @@ cudaError_t launch_blocks(BlockSizes<kThreads...>, const Pack* x, Pack* y, int64
 }
 
 // Computes the softmax of each row of x into y (rows x cols, device memory, y may be x), asynchronously on
-// stream. kRows: rows per block, 1, or 4 of a warp each. Returns cudaErrorInvalidValue for a null or misaligned
-// pointer, a negative size, or rows that do not fit (Uncached: more columns than 2^31 - 1 - 1024).
+// stream. kRows: rows per block, 1, or 4 with a warp per row. Returns cudaErrorInvalidValue for a null or
+// misaligned pointer, a negative size, or rows that do not fit (Uncached: more columns than 2^31 - 1 - 1024).
 // takes: cols <= 24576
 template <class Layout = Whole, int kRows = 1, class T>
 cudaError_t softmax(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {

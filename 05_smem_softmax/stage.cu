@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How the course checks and measures the lesson of stage 05, against stage 04. further.cu adds what goes beyond it.
+// Describes stage 05's lesson for checks and measurements, compared with stage 04. further.cu adds the other
+// variants.
 #include "05_smem_softmax/lesson.hpp"
 
 runner::Stage lesson_05_smem_softmax() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The variants of stage 05 beyond its lesson, in files of their own that compile side by side.
+// The variants of stage 05 beyond its lesson, in separate files that compile in parallel.
 #pragma once
 #include <vector>
 
@@ -7,13 +7,14 @@
 
 namespace smem_softmax {
 
-// The lesson's kernel with 04's functors: strides and log-softmax.
+// Returns the variants of the lesson's kernel with 04's functors: strides and log-softmax.
 std::vector<runner::Variant> functor_variants();
 
-// Rows in the registers of a block, a cluster or the grid, their gradients, and the front call.
+// Returns the variants with rows in the registers of a block, a cluster or the grid, their
+// gradients, and the front call.
 std::vector<runner::Variant> on_chip_variants();
 
-// Along the middle axis of (outer, dim, inner).
+// Returns the variants along the middle axis of (outer, dim, inner).
 std::vector<runner::Variant> any_axis_variants();
 
 }  // namespace smem_softmax

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How the course checks and measures each fast way alone, and the front call.
+// Describes each fast kernel, and the front call, for checks and measurements.
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -22,7 +22,7 @@ using softmax_topk::Results;
 using softmax_topk::TopkPlan;
 using softmax_topk::Way;
 
-// Chooses a plan within a workspace. aligned: whether x starts at a multiple of 16 bytes.
+// Chooses a plan within a workspace. aligned: true if x starts at a multiple of 16 bytes.
 using Choice = std::function<TopkPlan(const Shape&, size_t element_bytes, size_t workspace_bytes,
                                       bool aligned)>;
 
@@ -37,14 +37,14 @@ TopkPlan planned(const Shape& shape, size_t element_bytes, size_t workspace_byte
 TopkPlan a_warp_each(const Shape&, size_t, size_t, bool) {
     return {Way::warp, 0, 1, "", 0, 0};
 }
-// The fewest threads with room, for any number of rows.
+// Returns the fewest threads that have room for the candidates, for any number of rows.
 int threads_with_room(const Shape& shape) {
     return softmax_topk::threads_of_list(INT32_MAX, shape.cols, shape.k, 1);
 }
 TopkPlan small_lists(const Shape& shape, size_t, size_t, bool) {
     return {Way::block, threads_with_room(shape), 1, "", 0, 0};
 }
-// Rows longer than a batch also read a sample.
+// Returns the accesses per element; for rows longer than a batch, the kernel also reads a sample.
 runner::Traffic with_sample(const Shape& shape, DType) {
     const int threads = threads_with_room(shape);
     const int of_thread =
@@ -64,7 +64,7 @@ TopkPlan clusters(const Shape&, size_t, size_t, bool) {
     return {Way::cluster, 0, softmax_topk::kLargestCluster, "", 0, 0};
 }
 
-// Completes a variant's description; threads: of a block, or the lanes of a row.
+// Completes a variant's description. threads: threads of a block, or lanes of a row.
 runner::Variant with(runner::Variant variant, int64_t most_k, int64_t most_cols, int threads,
                      const Choice& choice) {
     variant.further = true;
@@ -78,7 +78,7 @@ runner::Variant with(runner::Variant variant, int64_t most_k, int64_t most_cols,
     return variant;
 }
 
-// Takes this way whatever the front call would choose.
+// Launches this kernel, whichever the front call would choose.
 runner::Variant way(const std::string& name, const std::string& summary, int64_t most_k,
                     int64_t most_cols, int threads, const Choice& choice) {
     const auto launcher = [choice](const auto* x, const auto& results, int64_t rows, int64_t cols,

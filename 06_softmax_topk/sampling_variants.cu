@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How the course checks and measures each way of sampling alone, and the front call.
+// Describes each kernel of sampling, and the front call, for checks and measurements.
 #include <string>
 
 #include "06_softmax_topk/variants.hpp"
@@ -20,8 +20,8 @@ softmax_stages::SampleOptions in_header(const operations::sampling::Options& opt
         static_cast<float>(options.min_p),       options.seed,  0};
 }
 
-// Reads of the row by `cuts`, at least: one for the maximum, one for the sums of the parts, one more for top-p, and one
-// per digit of each cut.
+// Returns the minimum number of reads of the row by `cuts`: one for the maximum, one for the sums of the parts, one
+// more for top-p, and one per digit of each cut.
 int cuts_by_count(const Shape& shape) {
     return shape.options.top_k > 0 && shape.options.top_k < shape.cols ? 1 : 0;
 }
@@ -56,7 +56,7 @@ runner::Variant with(runner::Variant variant) {
     return variant;
 }
 
-// Takes this way whatever the front call would choose; it needs no workspace.
+// Launches this kernel, whichever the front call would choose, without a workspace.
 runner::Variant way(const std::string& name, const std::string& summary,
                     softmax_topk::sampling::Way way) {
     const auto launcher = [way](const auto* x, auto* columns, float* probabilities, int64_t rows,
@@ -95,7 +95,7 @@ runner::Variant front(const std::string& name, const std::string& summary, Kind 
                    ? traffic_of_cuts(shape, dtype)
                    : runner::Traffic{1, 0};
     };
-    // If a list ends before the cuts, the row is read as if there were no list.
+    // If a list ends before the cuts, the block reads the row as if there were no list.
     variant.more_traffic_at = [](const Shape& shape, DType dtype) {
         const runner::Traffic more = more_traffic_of_cuts(shape, dtype);
         if (planned(shape, dtype).way != softmax_topk::sampling::Way::list) return more;

@@ -3,11 +3,11 @@
 // softmax-stages 06_softmax_topk, version 1.0
 //
 // The k most likely columns of each row and their probabilities, without writing the softmax.
-//   new here   the list of the K best elements merges as the normalizer pair (m, d) does, and beside it
+//   new here   the list of the K best elements, which merges in the same reduction as the normalizer pair (m, d)
 //   traffic    accesses per element: safe_unfused 5, online_unfused 4, safe_fused 2, online_fused 1
 //   accepts    rows x cols floats, row-major; k up to 32 and up to cols; -inf marks a masked element
-//   order      of a stable descending sort: the lower of equal columns first; -0 equals +0, NaN is largest
-//   rows       with NaN or +inf, or of -inf alone, get the probability NaN (unfused: with columns 0 to K - 1)
+//   order      that of a stable descending sort: of equal elements the lower column first; -0 equals +0, NaN is largest
+//   rows       rows with NaN, with +inf or with -inf alone get the probability NaN (unfused: and columns 0 to k - 1)
 //   source     Milakov & Gimelshein 2018, "Online normalizer calculation for softmax", Algorithm 4
 #pragma once
 #include <cfloat>
@@ -26,7 +26,7 @@ namespace softmax_topk {
 using online_softmax::Merge;
 using online_softmax::Normalizer;
 
-// An element and its column: the paper's u_k and p_k.
+// An element u and its column p: the paper's u_k and p_k.
 struct __align__(8) Element {
     float u;
     int32_t p;
@@ -39,9 +39,9 @@ __host__ __device__ inline bool precedes(Element a, Element b) {
     return equal ? a.p < b.p : a.u > b.u || a_is_nan;
 }
 
-// The K best of the elements so far, the best first. A free place holds -inf and a column after all others, so every
-// element precedes it, even -inf. nvcc unrolls the loops over places, because K is a constant: an array that is indexed
-// at run time cannot stay in registers.
+// The K best elements so far, the best first. A free place holds -inf and a column number above all others, so every
+// element precedes a free place, even -inf. K is a constant, so nvcc unrolls the loops over places: an array that is
+// indexed at run time cannot stay in registers.
 constexpr int32_t kFree = INT32_MAX;
 template <int K>
 struct Top {
@@ -53,9 +53,9 @@ struct Top {
         return top;
     }
 
-    // Algorithm 4, lines 8 to 15: adds an element whose column comes after all others. So comparing u is enough: of
-    // equal elements the first stays. The first comparison rejects most elements. The list starts with NaN, not with
-    // the paper's -inf: nothing is <= NaN, so masked elements enter as well.
+    // Algorithm 4, lines 8 to 15: append() adds an element with a higher column than all before. So comparing u is
+    // enough: of equal elements the first stays. The first comparison rejects most elements. The list starts with NaN
+    // instead of the paper's -inf: no number is <= NaN, so masked elements enter.
     __host__ __device__ static Top to_append() {
         Top top = none();
         for (int k = 0; k < K; ++k) top.best[k].u = NAN;
@@ -71,7 +71,7 @@ struct Top {
         }
     }
 
-    // The same for any column and any element.
+    // Inserts an element with any column and any value, also NaN.
     __host__ __device__ void insert(Element one) {
         if (!precedes(one, best[K - 1])) return;
         best[K - 1] = one;
@@ -88,7 +88,7 @@ struct Top {
     }
 };
 
-// The K best of two lists: takes b's best while it belongs to them. Every order of merging gives the same bits.
+// Returns the K best of two lists: moves b's best into a while it precedes a's worst. The merge order does not matter.
 struct MergeTop {
     template <int K>
     __host__ __device__ Top<K> operator()(Top<K> a, Top<K> b) const {
@@ -100,8 +100,8 @@ struct MergeTop {
     }
 };
 
-// Lines 6 and 7: adds an element to the pair. One of the two exponentials is exp(0): the element's if it is a new
-// maximum, else that of the elements before it. m starts at -FLT_MAX, because -inf - -inf would be NaN.
+// Lines 6 and 7: adds an element to the pair. One of the two exponentials is exp(0) = 1: the element's if x is a new
+// maximum, else the factor of d. m starts at -FLT_MAX, because -inf - -inf would be NaN.
 constexpr Normalizer kNone{-FLT_MAX, 0.f};
 __device__ inline void add(Normalizer& pair, float x) {
     const float other = expf(-fabsf(x - pair.m));
@@ -109,7 +109,7 @@ __device__ inline void add(Normalizer& pair, float x) {
     pair.m = fmaxf(pair.m, x);
 }
 
-// What one pass computes: 03's pair and the list of the best. Each merges by itself.
+// The result of one pass: 03's pair and the list of the best elements. They merge independently of each other.
 template <int K>
 struct PairAndTop {
     Normalizer pair;
@@ -123,8 +123,8 @@ struct MergeBoth {
     }
 };
 
-// Prepares a thread's list for merging: free places become -inf again. If NaN is among the thread's elements, comparing
-// u cannot order them, so the thread builds its list again.
+// Prepares a thread's list for merging: sets free places to -inf again. If a NaN is among the thread's elements,
+// comparing u cannot order them, so the thread builds its list again by precedes().
 template <int K>
 __device__ void finish(Top<K>& top, const float* row, int64_t cols, bool has_nan) {
     for (int k = 0; k < K; ++k) {
@@ -137,7 +137,7 @@ __device__ void finish(Top<K>& top, const float* row, int64_t cols, bool has_nan
     }
 }
 
-// Writes the first k of a block's list, with the probability of each.
+// Writes the first k elements of a block's list: their probabilities and their columns.
 template <int K, class Probability>
 __device__ void write(const Top<K>& top, Probability probability, float* values, int32_t* indices,
                       int64_t k) {
@@ -157,10 +157,10 @@ __device__ void write(const PairAndTop<K>& row, float* values, int32_t* indices,
         row.top, [=](float x) { return expf(x - m) * scale; }, values, indices, k);
 }
 
-// All kernels: one block per row; threadIdx.x walks columns; thread 0 has the block's result.
+// All kernels: a block computes one row, a thread reads every kThreads-th column, thread 0 gets the merged result.
 constexpr int kThreads = 256;
 
-// The k largest of each row of y, the second half of the unfused variants. y is their softmax.
+// Finds the k largest elements of each row of y, the softmax of x: the second half of the unfused variants.
 template <int K>
 __global__ void topk_kernel(const float* y, float* values, int32_t* indices, int64_t cols,
                             int64_t k) {
@@ -178,7 +178,7 @@ __global__ void topk_kernel(const float* y, float* values, int32_t* indices, int
     if (threadIdx.x == 0) write(mine, as_it_is, values, indices, k);
 }
 
-// The first two passes of 02; the second finds the best as well. The third is not needed.
+// Runs the first two passes of 02; the second pass also finds the best elements, so the third pass is not needed.
 template <int K>
 __global__ void safe_fused_kernel(const float* x, float* values, int32_t* indices, int64_t cols,
                                   int64_t k) {
@@ -199,7 +199,7 @@ __global__ void safe_fused_kernel(const float* x, float* values, int32_t* indice
     max = row_max;
 
     PairAndTop<K> mine{{max, 0.f},
-                       Top<K>::to_append()};  // all threads have the same m: merging adds d to d
+                       Top<K>::to_append()};  // all threads have the same m, so merging adds d
     for (int64_t col = threadIdx.x; col < cols; col += kThreads) {
         const float x_j = x_row[col];
         mine.pair.d += expf(x_j - max);
@@ -210,7 +210,7 @@ __global__ void safe_fused_kernel(const float* x, float* values, int32_t* indice
     if (threadIdx.x == 0) write(mine, values, indices, k);
 }
 
-// Algorithm 4: everything in one pass.
+// Algorithm 4: computes the pair and the list in one pass.
 template <int K>
 __global__ void online_fused_kernel(const float* x, float* values, int32_t* indices, int64_t cols,
                                     int64_t k) {
@@ -229,11 +229,11 @@ __global__ void online_fused_kernel(const float* x, float* values, int32_t* indi
     if (threadIdx.x == 0) write(mine, values, indices, k);
 }
 
-inline bool is_place(const void* address) {  // of floats or of int32_t
+inline bool is_place(const void* address) {  // true if floats or int32_t can be stored there
     return address != nullptr && reinterpret_cast<uintptr_t>(address) % sizeof(float) == 0;
 }
-constexpr int64_t kMaxK = 32;  // a merge holds two lists in registers: two of 64 would take all 255
-// Calls launch(K, blocks) for the smallest list, of K places, that holds k.
+constexpr int64_t kMaxK = 32;  // a merge holds two lists in registers; two of 64 would need all 255
+// Calls launch(K, blocks) with the smallest list size K that holds k elements.
 template <class Launch>
 cudaError_t launch_with_list(const float* x, const float* values, const int32_t* indices,
                              int64_t rows, int64_t cols, int64_t k, Launch launch) {
@@ -266,7 +266,7 @@ inline cudaError_t safe_fused(const float* x, float* values, int32_t* indices, i
         return cudaGetLastError();
     });
 }
-// The same in two launches, with the softmax in a workspace between them. A workspace belongs to one call at a time.
+// Does the same in two launches, with the softmax in a workspace. Concurrent calls need a workspace each.
 inline size_t unfused_workspace_bytes(int64_t rows, int64_t cols) {
     return static_cast<size_t>(rows) * static_cast<size_t>(cols) * sizeof(float);
 }

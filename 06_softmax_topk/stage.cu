@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT How the course checks and measures the lesson of stage 06: each step against the one
-// before. further.cu adds what goes beyond it.
+// SPDX-License-Identifier: MIT
+// Describes the variants of stage 06's lesson for checks and measurements, each step compared with the one before.
+// further.cu adds the variants beyond the lesson.
 #include "softmax_topk.cuh"
 
 #include "common/operations/topk/variant.hpp"
@@ -17,7 +18,7 @@ using Fused = cudaError_t (*)(const float*, float*, int32_t*, int64_t, int64_t, 
 using Unfused = cudaError_t (*)(const float*, float*, int32_t*, int64_t, int64_t, int64_t, void*,
                                 size_t, cudaStream_t);
 
-// A step of the ladder. loads, stores: per element, without those of the results.
+// Describes one step of the lesson. loads, stores: accesses per element, without those of the results.
 runner::Variant step(const std::string& name, const std::string& summary, double loads,
                      double stores) {
     runner::Variant variant;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The variants of stage 06 beyond its lesson, in files of their own that compile side by side.
+// The variants of stage 06 beyond its lesson, in separate files that compile in parallel.
 #pragma once
 #include <vector>
 
@@ -7,10 +7,10 @@
 
 namespace softmax_topk {
 
-// The fast ways of further/, each alone, and the front call.
+// Returns the fast kernels of further/, each as a variant, and the front call.
 std::vector<runner::Variant> fast_variants();
 
-// Each way of sampling, and its front call.
+// Returns each kernel of sampling as a variant, and the front call of sampling.
 std::vector<runner::Variant> sampling_variants();
 
 }  // namespace softmax_topk

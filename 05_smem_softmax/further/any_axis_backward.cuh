@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(kThreadsFor<T, kReads>, kBlocksFor<T, kReads>)
         part.copy(dy, held_dy, tiling.threads, nothing);
         wait_for_copies();
     }
-    // Packs of each tensor in flight: with eight elements per pack, as many as the registers allow.
+    // Packs of each tensor in flight: with eight elements per pack, the largest number that the registers allow.
     constexpr int kInFlight = kHeld ? 1 : kPack > 4 ? kBatch / 2 : kBatch;
     const auto fetch = [&](const T* from, const ThisPack* held, int64_t k) {
         if constexpr (kHeld) {
@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(kThreadsFor<T, kReads>, kBlocksFor<T, kReads>)
         }
     }
 
-    // Backwards: the cache may still hold what was read last.
+    // Backwards: the cache may still hold the packs that were read last.
 #pragma unroll(kHeld ? 2 : 1)
     for (int64_t k = kReads == Reads::first ? -1 : part.count - 1; k >= 0; k -= kInFlight) {
         ThisPack ys[kInFlight];
@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(kThreadsFor<T, kReads>, kBlocksFor<T, kReads>)
     wait_for_readers(team);
 }
 
-// kPacks: of both tensors together.
+// kPacks: packs of both tensors together.
 template <Algorithm kAlgorithm, int kPacks, class T>
 __global__ void __launch_bounds__(1024)
     any_axis_backward_registers_kernel(const T* y, const T* dy, T* dx, Sizes sizes, Tiling tiling) {
@@ -157,15 +157,15 @@ struct Backward {
 
 }  // namespace any_axis
 
-// As any_axis_workspace_bytes, for the gradients.
+// Returns the bytes of workspace for the gradients, as any_axis_workspace_bytes does for softmax.
 template <class T>
 size_t any_axis_backward_workspace_bytes(int64_t outer, int64_t dim, int64_t inner) {
     using namespace any_axis;
     return workspace_bytes<Backward<Algorithm::softmax>, T>({outer, dim, inner}, 2);
 }
 
-// Computes dx from the result y and its gradient dy. Errors and workspace as for softmax_any_axis; the workspace
-// belongs to one call at a time, on one stream.
+// Computes dx from the result y and its gradient dy. Errors and workspace as for softmax_any_axis; concurrent
+// calls need a workspace each.
 template <class T>
 cudaError_t softmax_backward_any_axis(const T* y, const T* dy, T* dx, int64_t outer, int64_t dim,
                                       int64_t inner, void* workspace, size_t workspace_bytes,

@@ -2,10 +2,10 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 05_smem_softmax/further/any_axis_registers, version 1.0
 //
-// A tile of a slab in the registers of a block, for rows of whole packs: the way that any_axis_softmax.cuh and
-// any_axis_backward.cuh prefer.
-//   new here   a thread starts all its loads before it uses one; each of its columns has its own (m, d), which
-//              the block merges once
+// Keeps a tile of a slab in the registers of a block, for rows of whole packs. any_axis_softmax.cuh and
+// any_axis_backward.cuh prefer this kernel where it is possible.
+//   new here   a thread starts all its loads before it uses the first; each of its columns has a pair (m, d), and
+//              the block merges the pairs once
 //   traffic    1 read + 1 write per element
 #pragma once
 #include "any_axis_tiling.cuh"
@@ -18,8 +18,8 @@ using warp_softmax::Algorithm;
 using warp_softmax::kLift;
 using warp_softmax::lifted_exp;
 
-// A thread's packs: threadIdx.x walks along a row of the tile, threadIdx.y over rows, threadIdx.z over the block's
-// tiles.
+// A thread's packs: threadIdx.x selects the pack in a row of the tile, threadIdx.y the row, threadIdx.z the tile of
+// the block.
 template <class T>
 struct Column {
     int64_t first;  // index of the first pack in the tensor
@@ -51,7 +51,7 @@ struct Column {
     }
 };
 
-// The pairs of a pack's columns, over the rows of one thread or of several: the maxima, as a pack, and the sums of
+// The pairs of a pack's columns, over the rows of one or more threads: the maxima, as a pack, and the sums of
 // lifted_exp(x - m).
 template <class T>
 struct Sets {
@@ -82,14 +82,14 @@ __device__ inline uint4 shuffled(uint4 words, int step) {
                       __shfl_xor_sync(~0u, words.z, step), __shfl_xor_sync(~0u, words.w, step));
 }
 
-// Returns the factor that turns a sum relative to m into one relative to `larger`.
+// Returns the factor that converts a sum relative to m to a sum relative to `larger`.
 template <class T, class Compute>
 __device__ Compute factor_of(Compute m, Compute larger) {
     return lifted_exp<T>(m - base_of(larger)) / static_cast<Compute>(kLift<T>);
 }
 
 // Merges the sets of all threads with the same columns, first in the warp, then in the block; each of these threads
-// gets the result. kMaxima: whether sets have maxima; gradients have sums alone.
+// gets the result. kMaxima: true if sets have maxima; gradients have only sums.
 template <bool kMaxima, class T>
 __device__ void merge_columns(Sets<T>& mine, const Tiling& tiling) {
     using Compute = ComputeOf<T>;
@@ -113,7 +113,7 @@ __device__ void merge_columns(Sets<T>& mine, const Tiling& tiling) {
     }
     if (tiling.threads <= max(32, tiling.lanes)) return;
 
-    // Each warp stores a set per pack of the tile's row; then one thread merges the sets of a column.
+    // Each warp stores one set per pack of the tile's row; then one thread per column merges the column's sets.
     const int warps = tiling.threads / 32;
     [[maybe_unused]] constexpr int kUnroll =
         sizeof(T) == 8 ? 1 : 4;  // the exponential of doubles takes many registers
@@ -148,7 +148,7 @@ __device__ void merge_columns(Sets<T>& mine, const Tiling& tiling) {
     mine = sets[threadIdx.x];
 }
 
-// Returns 1 / d up to a factor of 1 + 2^-22, without the branches for denormals: d is at least 1.
+// Returns 1 / d up to a factor of 1 + 2^-22, without branches for denormals, because d is at least 1.
 __device__ inline float inverse_of(float d) {
     return __fdividef(1.f, d);
 }

@@ -2,13 +2,14 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 05_smem_softmax/further/any_axis_softmax, version 1.0
 //
-// Softmax along the middle axis of (outer, dim, inner): the elements of a column lie inner elements apart.
-//   new here   a block copies a tile, dim rows x some columns, to shared memory (or to a cluster's) in whole packs,
-//              whatever inner is; all packs of a thread lie over the same columns
-//   traffic    1 read + 1 write per element; 2 reads if not even 32 bytes of every row fit
+// Softmax along the middle axis of (outer, dim, inner): the elements of a column are inner elements apart in
+// memory.
+//   new here   a block copies a tile, dim rows x some columns, to shared memory (or to that of a cluster) in whole
+//              packs, for any inner; all packs of a thread cover the same columns
+//   traffic    1 read + 1 write per element; 2 reads if a tile with 32 bytes of every row does not fit
 //   accepts    float, __half, __nv_bfloat16, double; any sizes, any alignment; y may be x
-//   needs      CUDA 12; clusters need compute capability 9.0, below it more tiles are read twice
-//   rows       as in 03: a column of -inf alone, or with NaN or +inf, becomes NaN
+//   needs      CUDA 12; clusters need compute capability 9.0; below it the kernel reads more tiles twice
+//   rows       as in 03: a column with -inf alone, or with NaN or +inf, becomes NaN
 //   source     ours; PaddlePaddle's kernel for the same is in paddle_any_axis.cuh
 #pragma once
 #include <climits>
@@ -53,10 +54,10 @@ __device__ void store_whole(T* y, const Pack<T, kPack>& pack) {
     }
 }
 
-// A thread's packs of a tile. From one to the next, tiling.threads packs of each block advance by whole rows, so
-// element i of every pack lies in the same column. The blocks of a tile take its rows in turn: 0.60 of a copy's
-// speed on an H200 for a tile that is read twice, instead of 0.58 with one part per block.
-// kEnds: whether packs at the ends of a slab reach beyond it.
+// A thread's packs of a tile. From one pack to the next, the threads advance by whole rows, so element i of every
+// pack is in the same column. The blocks of a tile take the tile's rows in turn: 0.60 of a copy's speed on an H200
+// for a tile that is read twice, instead of 0.58 with one contiguous part per block. kEnds: true if packs at the
+// ends of a slab reach beyond the slab.
 template <class T, int kPack, bool kEnds>
 struct Part {
     using ThisPack = Pack<T, kPack>;
@@ -117,7 +118,8 @@ struct Part {
         }
     }
 
-    // Starts copies of all packs to shared memory, where they lie `apart` packs apart; wait_for_copies() waits.
+    // Starts copies of all packs to shared memory, where they are `apart` packs apart; wait_for_copies() waits for
+    // them.
     __device__ void copy(const T* x, ThisPack* held, int apart, T padding) const {
         constexpr int kCopyBatch = 8;
         if constexpr (sizeof(ThisPack) < 4) {  // too small for an asynchronous copy
@@ -143,7 +145,7 @@ struct Part {
     }
 };
 
-// No barrier: a thread reads only what it copied itself.
+// Waits for the thread's own copies, without a barrier: a thread reads only the packs that it copied itself.
 __device__ inline void wait_for_copies() {
     __pipeline_commit();
     __pipeline_wait_prior(0);
@@ -160,7 +162,7 @@ __device__ inline void synchronize(const Tiling& tiling) {
 __device__ inline void wait_for_readers(const Tiling& tiling) {
     if (tiling.blocks > 1) synchronize(tiling);
 }
-// Returns a value from another block's shared memory, at the place that it has in this block's.
+// Returns a value from another block's shared memory, from the same place as `value` in this block's.
 template <class Compute>
 __device__ Compute value_of(int block, Compute* value) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
@@ -170,7 +172,7 @@ __device__ Compute value_of(int block, Compute* value) {
 #endif
 }
 
-// Copies a thread's values to or from neighbouring places, 16 bytes at a time.
+// Copy a thread's values to or from neighbouring places, 16 bytes at a time.
 template <class Compute, int kPack>
 constexpr int kJoined = kPack * sizeof(Compute) > 16 ? 16 / sizeof(Compute) : kPack;
 
@@ -196,10 +198,10 @@ __device__ void get_values(Compute (&mine)[kPack], const Compute* values) {
     }
 }
 
-// Reduces columns. Element i of a thread's packs belongs to one column; each thread gets the result over all threads
-// of the tile: first in the thread, then in the warp, the block and the cluster. Shared memory holds rows of values,
-// with column `col` in place col of each row. All threads of a block, or of a cluster that shares a tile, call it
-// once in each of the kernel's two rounds.
+// Reduces columns over all threads of the tile: first in the warp, then in the block and in the cluster. mine[i]
+// belongs to the column of element i of the thread's packs, and each thread gets its columns' results. Shared
+// memory holds rows of values, with column `col` in place col of each row. All threads of a block, or of a cluster
+// that shares a tile, must call this function once in each of the kernel's two rounds.
 template <int kPack, class Compute, class Join>
 __device__ void reduce_columns(Compute (&mine)[kPack], const Tiling& tiling, int tile, int thread,
                                int round, Join join) {
@@ -287,7 +289,7 @@ struct Total {
 // Packs per thread and tensor in flight, for a tile that is read twice.
 inline constexpr int kBatch = 4;
 
-// Adds elements to a thread's pairs of maximum and sum of exp(x - max), one per column.
+// Adds elements to a thread's pairs, one pair of maximum and sum of exp(x - max) per column.
 template <class T, int kPacks, int kPack, class Compute>
 __device__ void add_packs(const Pack<T, kPack> (&packs)[kPacks], Compute (&max)[kPack],
                           Compute (&sum)[kPack]) {
@@ -306,21 +308,21 @@ __device__ void add_packs(const Pack<T, kPack> (&packs)[kPacks], Compute (&max)[
     }
 }
 
-// How often a tile is read: once, and kept on the chip; twice by the same block; or in two launches, where the first
-// leaves sums and the second computes the results.
+// The reads of a tile: once, if the tile stays on the chip; twice by the same block; or once in each of two
+// launches, of which the first stores sums and the second computes the results.
 enum class Reads { once, twice, first, second };
 
 template <Reads kReads>
 constexpr bool kIsPart = kReads == Reads::first || kReads == Reads::second;
 
-// The most threads of a block, and the blocks for which a multiprocessor must have registers. Packs of 16-bit
-// types take more of them.
+// Maximum number of threads of a block, and the number of blocks for which a multiprocessor must have registers.
+// Packs of 16-bit types need more registers.
 template <class T, Reads kReads>
 constexpr int kThreadsFor = kIsPart<kReads> ? kPartThreads : kMostThreads<T, kReads == Reads::once>;
 template <class T, Reads kReads>
 constexpr int kBlocksFor = kIsPart<kReads> && sizeof(T) == 2 ? 1 : 1024 / kThreadsFor<T, kReads>;
 
-// A thread's share in the sums of one part of a tile: kNumbers numbers per column.
+// A thread's share of the sums of a tile's parts: kNumbers numbers per column.
 template <int kPack, int kNumbers, class Compute>
 struct SumsOfTile {
     Compute* sums;
@@ -340,7 +342,8 @@ struct SumsOfTile {
     __device__ Compute* of_part(int part, int column) const {
         return sums + part * kNumbers * columns + column;
     }
-    // Calls put(place, i) if element i of this thread stores its column's sums: number n at place[n * columns].
+    // Calls put(place, i) if this thread stores the sums of element i's column; number n belongs at place[n *
+    // columns].
     template <class Put>
     __device__ void put(int part, Put put) const {
 #pragma unroll
@@ -348,7 +351,7 @@ struct SumsOfTile {
             if (first + i < columns) put(of_part(part, first + i), i);
         }
     }
-    // Calls get(place, i) for each part that element i adds up.
+    // Calls get(place, i) for each part whose sums this thread adds to those of element i.
     template <class Get>
     __device__ void get(int parts, Get get) const {
 #pragma unroll
@@ -360,7 +363,8 @@ struct SumsOfTile {
     }
 };
 
-// Turns a sum of exp(x - max) into one of exp(x - higher). Equal maxima, also -inf twice, have factor 1.
+// Converts a sum of exp(x - max) to a sum of exp(x - higher). If both maxima are equal, even if both are -inf, the
+// factor is 1.
 template <class T, class Compute>
 __device__ Compute rebased(Compute sum, Compute max, Compute higher) {
     if (max == higher) return sum;
@@ -465,7 +469,7 @@ __global__ void __launch_bounds__(kThreadsFor<T, kReads>, kBlocksFor<T, kReads>)
 #pragma unroll 2
         for (int k = 0; k < part.count; ++k) part.put(y, k, finish(held[k * tiling.threads]));
     } else {
-        // Backwards: the cache may still hold what was read last.
+        // Backwards: the cache may still hold the packs that were read last.
         for (int64_t k = part.count - 1; k >= 0; k -= kBatch) {
             ThisPack batch[kBatch];
 #pragma unroll
@@ -483,8 +487,8 @@ __global__ void __launch_bounds__(kThreadsFor<T, kReads>, kBlocksFor<T, kReads>)
 
 // ---------------------------------------------------------------- the launch
 
-// A Family names the instances of a kernel: get<kPack, kEnds, kReads>() for packs of 16 bytes or of one element,
-// registers<kPacks>() for tiles in registers, and kNumbers, the numbers of a column's sums.
+// A Family provides the instances of a kernel: get<kPack, kEnds, kReads>() for packs of 16 bytes or of one element,
+// and registers<kPacks>() for tiles in registers. kNumbers is the count of numbers in a column's sums.
 template <class Family, Reads kReads, class T>
 auto kernel_for(const Tiling& tiling) {
     constexpr int kWhole = 16 / sizeof(T);
@@ -522,7 +526,7 @@ cudaError_t launch_kernel(Kernel kernel, const Tiling& tiling, Sizes sizes, cuda
     return error;
 }
 
-// Launches what the tiling says. With parts, tiling.sums is the workspace.
+// Launches the kernels that the tiling requires. If tiling.parts > 0, tiling.sums is the workspace.
 template <class Family, class T, class... Others>
 cudaError_t launch_tiling(const Tiling& tiling, Sizes sizes, cudaStream_t stream, const T* first,
                           Others... others) {
@@ -542,7 +546,8 @@ cudaError_t launch_tiling(const Tiling& tiling, Sizes sizes, cudaStream_t stream
     return launch_kernel(kernel, tiling, sizes, stream, first, others...);
 }
 
-// Returns the bytes of scratch that make this shape faster on the current device at any address; 0 if none do.
+// Returns the bytes of scratch with which this shape is faster on the current device at any address; 0 if scratch
+// does not help.
 template <class Family, class T>
 size_t workspace_bytes(Sizes sizes, int tensors) {
     if (sizes.outer <= 0 || sizes.dim <= 0 || sizes.inner <= 0) return 0;
@@ -595,8 +600,8 @@ struct Forward {
 
 }  // namespace any_axis
 
-// Returns the bytes of workspace that make softmax_any_axis and log_softmax_any_axis of this shape faster on the
-// current device; 0 for most shapes.
+// Returns the bytes of workspace with which softmax_any_axis and log_softmax_any_axis of this shape are faster on
+// the current device; 0 for most shapes.
 template <class T>
 size_t any_axis_workspace_bytes(int64_t outer, int64_t dim, int64_t inner) {
     using namespace any_axis;
@@ -604,9 +609,9 @@ size_t any_axis_workspace_bytes(int64_t outer, int64_t dim, int64_t inner) {
 }
 
 // Computes the softmax of x (outer x dim x inner, row-major, device memory) along dim into y, which may be x.
-// workspace may be null; with any_axis_workspace_bytes() of it, aligned to 16 bytes, few long columns are faster. A
-// workspace belongs to one call at a time, on one stream: calls that overlap need one each. Asynchronous on stream.
-// Returns cudaErrorInvalidValue for a null or misaligned pointer or a negative size.
+// workspace may be null; with any_axis_workspace_bytes() bytes, aligned to 16 bytes, few long columns are faster.
+// Concurrent calls need a workspace each. Asynchronous on stream. Returns cudaErrorInvalidValue for a null or
+// misaligned pointer or a negative size.
 template <class T>
 cudaError_t softmax_any_axis(const T* x, T* y, int64_t outer, int64_t dim, int64_t inner,
                              void* workspace, size_t workspace_bytes, cudaStream_t stream) {
@@ -615,7 +620,7 @@ cudaError_t softmax_any_axis(const T* x, T* y, int64_t outer, int64_t dim, int64
                                                stream, x, y);
 }
 
-// The same for log(softmax(x)).
+// Computes log(softmax(x)) in the same way.
 template <class T>
 cudaError_t log_softmax_any_axis(const T* x, T* y, int64_t outer, int64_t dim, int64_t inner,
                                  void* workspace, size_t workspace_bytes, cudaStream_t stream) {

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 05_smem_softmax/further/any_axis_tiling, version 1.0
 //
-// How blocks and threads share the work along any axis: pure functions of sizes, alignment and device.
-//   new here   tiles: all rows of a slab, and as many columns as keep accesses wide and blocks numerous
+// Divides the work along any axis among blocks and threads, with pure functions of sizes, alignment and device.
+//   new here   tiles: all rows of a slab, and a number of columns that allows wide accesses and enough blocks
 //   used by    any_axis_softmax.cuh and any_axis_backward.cuh
 #pragma once
 #include <algorithm>
@@ -24,48 +24,49 @@ struct Sizes {
     int64_t inner;
 };
 
-// How the work is shared. A tile is `width` columns of all rows of a slab. If the slab has no other columns, its tile
-// is contiguous memory, and packs need not end where rows do.
+// A tiling divides the work. A tile is `width` columns of all rows of a slab. If the slab has no other columns, its
+// tile is contiguous memory, and packs may straddle rows.
 struct Tiling {
-    int pack;           // elements per access: 16 bytes of them, or 1
-    bool ends;          // whether packs at the ends of a slab reach beyond it
+    int pack;           // elements per access: 16 bytes, or one element
+    bool ends;          // true if packs at the ends of a slab reach beyond the slab
     int width;          // columns of a tile
     int64_t tiles;      // per slab
     int threads;        // per tile; threads * pack is a multiple of width
-    int lanes;          // of a warp until columns repeat; 0: they do not repeat in every warp
+    int lanes;          // lanes of a warp before columns repeat; 0: no repetition in every warp
     int slabs;          // tiles per block: the same columns of neighbouring slabs
     int blocks;         // or blocks per tile, in a cluster
-    bool held;          // whether a tile stays on the chip between its read and its write
-    int parts;          // of a tile, in a first launch for the sums alone; or 0
+    bool held;          // true if a tile stays on the chip between its read and its write
+    int parts;          // parts of a tile in a first launch that computes only sums; or 0
     void* sums;         // device memory for the sums of that first launch
     int packs;          // per thread, in registers; 0: the tile is in shared memory, if held
     size_t tile_bytes;  // shared memory of one tensor's tile, in one block
     size_t join_bytes;  // shared memory for an exchange between threads, in each of two rounds
 
     size_t shared_bytes(int tensors) const { return 2 * join_bytes + slabs * tensors * tile_bytes; }
-    // Bytes for the sums of all tiles, with `of_column` bytes per part and column.
+    // Returns the bytes for the sums of all tiles, with `of_column` bytes per part and column.
     size_t sums_bytes(Sizes sizes, size_t of_column) const {
         return static_cast<size_t>(sizes.outer * tiles * parts * width) * of_column;
     }
 };
 
-// Returns the packs per thread of each block that shares a tile, of `count`.
+// Returns a block's packs per thread if the blocks of a tile share `count` packs per thread.
 __host__ __device__ inline int64_t blocks_share(int64_t count, const Tiling& tiling) {
     return (count + tiling.blocks - 1) / tiling.blocks;
 }
 
-// The most threads of a block. Half as many for held tiles of 16-bit types, whose packs cover twice the columns.
+// Maximum number of threads of a block: half as many for held tiles of 16-bit types, whose packs cover twice as many
+// columns.
 template <class T, bool kHeld = true>
 constexpr int kMostThreads = kHeld && sizeof(T) == 2 ? 512 : 1024;
 
-// The most threads of a block if each of the two reads is a launch.
+// Maximum number of threads of a block if each of the two reads is a launch.
 inline constexpr int kPartThreads = 512;
 
-// What a tiling depends on of the GPU.
+// The properties of the GPU on which a tiling depends.
 struct Device {
-    int shared = 0;  // bytes that a block may use
+    int shared = 0;  // bytes of shared memory per block
     int multiprocessors = 0;
-    int cluster = 1;  // the most blocks of a cluster
+    int cluster = 1;  // maximum number of blocks of a cluster
 };
 inline Device device_of(const softmax_stages::Chip& chip) {
     constexpr int kPortableCluster = 8;
@@ -73,14 +74,14 @@ inline Device device_of(const softmax_stages::Chip& chip) {
             chip.largest_cluster > 0 ? kPortableCluster : 1};
 }
 
-// Returns the tiling for tiles of this width, with up to `blocks` blocks per tile of up to `shared` bytes: held if that
-// is enough. With 0 bytes, tiles are read twice, by up to threads_without threads. Width 0 if a block would need too
-// many threads.
+// Returns the tiling for tiles of this width, with up to `blocks` blocks per tile and up to `shared` bytes per block.
+// The tiles are held if these bytes are enough. With 0 bytes, the kernel reads tiles twice, with up to
+// threads_without threads. Returns width 0 if a block would need too many threads.
 template <class T>
 Tiling cut(Sizes sizes, int tensors, int pack, bool aligned, int64_t width, int blocks,
            int64_t shared, int threads_without) {
     const int64_t least =
-        width / std::gcd<int64_t>(width, pack);  // so that whole rows lie between a thread's packs
+        width / std::gcd<int64_t>(width, pack);  // so that a thread's packs are whole rows apart
     Tiling tiling{};
     if (least > std::min(threads_without, kMostThreads<T>)) return tiling;
     tiling.pack = pack;
@@ -97,7 +98,7 @@ Tiling cut(Sizes sizes, int tensors, int pack, bool aligned, int64_t width, int 
         return divided(values * sizeof(ComputeOf<T>), 16) * 16;
     };
 
-    // Few packs per thread if a tile is small, so that neighbouring threads read neighbouring packs.
+    // Uses few packs per thread if a tile is small, so that neighbouring threads read neighbouring packs.
     tiling.ends = pack > 1 && width == sizes.inner && !aligned;
     const int64_t ends = tiling.ends ? 2 * (pack - 1) : 0;
     const int64_t lanes = std::max<int64_t>(1, width / pack);
@@ -141,8 +142,8 @@ Tiling cut(Sizes sizes, int tensors, int pack, bool aligned, int64_t width, int 
     return tiling;
 }
 
-// Returns a tiling in registers: a tile of `lanes` packs per row, a power of two, and up to kMostPacks packs per
-// thread, of all tensors together. Width 0 if a block would need too many threads.
+// Returns a tiling in registers: tiles of `lanes` packs per row (a power of two), with up to kMostPacks packs per
+// thread, of all tensors together. Returns width 0 if a block would need too many threads.
 inline constexpr int64_t kMostPacks = 8;
 template <class T>
 Tiling in_registers(Sizes sizes, int tensors, int64_t lanes, int64_t most_threads) {
@@ -153,12 +154,12 @@ Tiling in_registers(Sizes sizes, int tensors, int64_t lanes, int64_t most_thread
     };
     constexpr int kWhole = 16 / sizeof(T);
     Tiling tiling{};
-    // At least two packs per thread; but first, enough neighbours to read a line of 128 bytes.
+    // Uses at least two packs per thread, unless too few neighbouring threads would then read a line of 128 bytes.
     const int64_t each = kMostPacks / tensors;
     int64_t rows = std::max((sizes.dim + each - 1) / each,
                             std::min((sizes.dim + 1) / 2, std::max<int64_t>(1, 8 / lanes)));
     if (sizes.dim > each * most_threads || lanes * rows > most_threads) return tiling;
-    // Whole warps, or a power of two of threads within one.
+    // Uses whole warps, or a power of two of threads within a warp.
     const int64_t of_warp = std::max<int64_t>(1, 32 / lanes);
     rows = rows >= of_warp ? (rows + of_warp - 1) / of_warp * of_warp : power_of_two(rows);
     tiling.pack = kWhole;
@@ -178,9 +179,9 @@ Tiling in_registers(Sizes sizes, int tensors, int64_t lanes, int64_t most_thread
     return tiling;
 }
 
-// Returns the tiling for a tensor. tensors: 1, or 2 for a gradient; phase: elements past a multiple of 16 bytes of all
-// tensors, or -1 if they differ; has_scratch: whether device memory can hold sums. If tiles are parts of rows, whole
-// packs require that rows start with a pack.
+// Returns the tiling for a tensor. tensors: 1, or 2 for a gradient; phase: number of elements from a multiple of 16
+// bytes to the start of every tensor, or -1 if the tensors differ; has_scratch: true if device memory can hold sums.
+// If tiles are parts of rows, whole packs require that rows start with a pack.
 template <class T>
 Tiling tiling_for(Sizes sizes, int tensors, int phase, Device device, bool has_scratch = false) {
     constexpr int kWhole = 16 / sizeof(T);
@@ -190,12 +191,13 @@ Tiling tiling_for(Sizes sizes, int tensors, int phase, Device device, bool has_s
     const int64_t row_bytes = sizes.inner * static_cast<int64_t>(sizeof(T));
     const int64_t byte_column = sizes.dim * tensors;  // bytes of a tile one byte wide
     const bool packs_fit_rows = phase == 0 && sizes.inner % kWhole == 0;
-    // Large tensors gain from two launches even if clusters fill the chip, on an H200: 0.60 instead of 0.54 of a copy's
-    // speed at (300, 7000, 64). 16-bit types, whose arithmetic takes longer, do not.
+    // For large tensors, two launches are faster even if clusters fill the chip: 0.60 instead of 0.54 of a copy's
+    // speed at (300, 7000, 64) on an H200. For 16-bit types, whose arithmetic takes longer, they are not.
     const bool large = sizeof(T) > 2 && sizes.outer * byte_column * row_bytes >= 32 << 20;
 
-    // In registers: lines of 128 bytes, or half lines for long slabs (a quarter of a line costs a third of the speed).
-    // Narrower if fewer lanes then lack a column, except for gradients, which wait for memory anyway.
+    // In registers: tile rows are lines of 128 bytes, or half lines for long slabs (a quarter of a line costs a third
+    // of the speed). Tiles are narrower if fewer lanes then have no column, except for gradients, which wait for
+    // memory anyway.
     if (packs_fit_rows) {
         const int64_t row_packs = sizes.inner / kWhole;
         const auto lanes_for_row = [&](int64_t lanes) {
@@ -215,7 +217,7 @@ Tiling tiling_for(Sizes sizes, int tensors, int phase, Device device, bool has_s
         if (tiling.width > 0) return tiling;
     }
 
-    // Whole rows, if they are narrow, or cannot be cut between packs, or the slab is small.
+    // Whole rows, if rows are narrow, or cannot be divided between packs, or if the slab is small.
     const int pack_of_rows = phase < 0 ? 1 : kWhole;
     const bool aligned = phase == 0 && sizes.dim * sizes.inner % kWhole == 0;
     const bool narrow = row_bytes < 64 || (!packs_fit_rows && phase >= 0);
@@ -229,8 +231,8 @@ Tiling tiling_for(Sizes sizes, int tensors, int phase, Device device, bool has_s
         }
     }
 
-    // Otherwise parts of rows, in whole sectors of 32 bytes: as wide as one block can hold beside others, or
-    // else a small cluster. (Clusters of eight take longer at dim = 10000 than two reads.)
+    // Otherwise parts of rows, in whole sectors of 32 bytes: as wide as a block can hold while other blocks share the
+    // multiprocessor, or as a small cluster can hold. (Clusters of eight take longer at dim = 10000 than two reads.)
     constexpr int64_t kMostColumns = 256;  // packs, or elements
     const int pack = packs_fit_rows ? kWhole : 1;
     const auto part = [&](int64_t width_bytes, int blocks, int shared,
@@ -239,9 +241,9 @@ Tiling tiling_for(Sizes sizes, int tensors, int phase, Device device, bool has_s
         return cut<T>(sizes, tensors, pack, aligned, std::min(sizes.inner, width), blocks, shared,
                       threads);
     };
-    // Two reads; with scratch, in two launches. A tile's blocks then need not run at the same time, so as many as fill
-    // the chip can share it: 0.61 instead of 0.34 of a copy's speed at (2, 2000000, 16) floats on an H200. Narrow
-    // rows stay whole. No parts if clusters fill the chip too and two launches gain nothing.
+    // Two reads; with scratch, in two launches. A tile's blocks then need not run at the same time, so enough blocks
+    // to fill the chip can share a tile: 0.61 instead of 0.34 of a copy's speed at (2, 2000000, 16) floats on an
+    // H200. Narrow rows stay whole. Returns no parts if clusters also fill the chip and two launches are not faster.
     const auto two_launches = [&] {
         constexpr int64_t kLeast = 64 << 10;  // the fewest bytes for a block to read
         const int64_t there = 2 * device.multiprocessors;
@@ -287,7 +289,7 @@ Tiling tiling_for(Sizes sizes, int tensors, int phase, Device device, bool has_s
 
     if (in_parts.parts > 0) return in_parts;
 
-    // Two reads, of tiles as wide as leaves work for half the multiprocessors or more.
+    // Two reads in one launch, of tiles as wide as possible while at least half of the multiprocessors have work.
     const bool scattered = sizeof(T) == 2 && !packs_fit_rows && phase >= 0;
     const auto is_enough = [&](const Tiling& tiling, int blocks) {
         return 2 * sizes.outer * tiling.tiles * blocks >= device.multiprocessors;

@@ -3,12 +3,12 @@
 // softmax-stages 05_smem_softmax/further/cluster_softmax, version 1.0
 //
 // Several blocks share a row, so that rows of a megabyte stay on the chip and few rows use the whole chip.
-//   new here   blocks of a cluster send their (m, d) to each other's shared memory; or all blocks of a grid run
-//              at the same time and exchange it in device memory
-//   traffic    1 read + 1 write per element while the blocks can keep the row, for 16 blocks 1.4 million
-//              floats on an H200; 2 reads of the rest
+//   new here   blocks of a cluster send their pairs (m, d) to each other's shared memory; or all blocks of a grid
+//              run at the same time and exchange their pairs in device memory
+//   traffic    1 read + 1 write per element while the blocks can keep the row, with 16 blocks up to 1.4 million
+//              floats on an H200; 2 reads per other element
 //   accepts    as online_cached.cuh
-//   needs      CUDA 12.5, for <cuda/ptx>. Clusters: compute capability 9.0; below it a block has a row
+//   needs      CUDA 12.5, for <cuda/ptx>. Clusters need compute capability 9.0; below it a block computes a row
 //   source     the merge of Milakov & Gimelshein 2018, section 3.1, across blocks, as in 03's split_row
 #pragma once
 #if defined(__CUDACC__) && CUDART_VERSION < 12050
@@ -31,7 +31,7 @@ using softmax_stages::this_chip;
 
 inline constexpr int kLargestCluster = 16;  // blocks; the most that any GPU offers
 
-// Sends a set to another block's shared memory and counts its bytes there as arrived.
+// Sends a set to another block's shared memory. The barrier `arrived` of that block counts the bytes.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 template <class Compute>
 __device__ void send(Normalizer<Compute> set, Normalizer<Compute>* there, uint64_t* arrived) {
@@ -40,9 +40,9 @@ __device__ void send(Normalizer<Compute> set, Normalizer<Compute>* there, uint64
 }
 #endif
 
-// The team of a cluster: blockIdx.x is the row, blockIdx.y the block's place in the cluster. A block waits for
-// messages, not at a barrier of the cluster: 0.97 instead of 0.87 of a copy's speed at 976 x 65536 floats on an
-// H200.
+// The team of a cluster: blockIdx.x is the row, blockIdx.y the block's rank in the cluster. A block waits for the
+// other blocks' messages, not at a barrier of the cluster: 0.97 instead of 0.87 of a copy's speed at 976 x 65536
+// floats on an H200.
 struct Cluster {
     int first = 0;       // rows at the start of the launch that start one after another,
     unsigned apart = 0;  // this many nanoseconds apart
@@ -63,8 +63,8 @@ struct Cluster {
         return static_cast<int>(blockIdx.y);
     }
 
-    // No block may send before all blocks have started. So each arrives at the barrier here, and waits at it in
-    // exchange(), after it has read x.
+    // No block may send before all blocks have started. So each block arrives at the cluster's barrier here, and
+    // waits at this barrier in exchange(), after it has read x.
     template <class Set>
     __device__ void open([[maybe_unused]] Scratch<Set>& scratch) const {
         if (static_cast<int>(blockIdx.x) < first) __nanosleep(blockIdx.x * apart);
@@ -117,9 +117,10 @@ struct Cluster {
 #endif
 };
 
-// The team of a cooperative launch: the blocks y of grid column blockIdx.x share row blockIdx.x, and all blocks
-// run at the same time. They exchange sets in device memory and meet at a barrier before they read. That takes
-// longer than a message within a cluster, but reaches the whole chip. (More rows take turns: rows_in_turn.cuh.)
+// The team of a cooperative launch, in which all blocks run at the same time. The blocks with the same blockIdx.x
+// share row blockIdx.x. They write their sets to device memory, wait at a barrier, and read the others' sets.
+// This exchange takes longer than messages within a cluster, but can use the whole chip. (For more rows, see
+// rows_in_turn.cuh.)
 template <class Set>
 struct Grid {
     template <class>
@@ -141,7 +142,7 @@ struct Grid {
     }
 };
 
-// How rows are cut: how many blocks share a row, and the slice of each.
+// A cut is a division of rows among blocks: the number of blocks that share a row, and the slice of each block.
 enum class Share { block, cluster, grid };  // who shares a row
 struct Cut {
     Share share;
@@ -150,31 +151,34 @@ struct Cut {
     int64_t rows_at_once;  // rows per launch; on the grid: side by side
 };
 
-// Bytes of shared memory for the rows of a block, if 1024 threads of such blocks share a multiprocessor.
+// Returns the bytes of shared memory for the rows of a block if blocks with 1024 threads in total share a
+// multiprocessor.
 inline int64_t room_for(int threads, const Chip& chip) {
     return threads == 1024 ? chip.room : chip.room * threads / 1024 - 1024;
 }
 
-// Packs of each tensor that such a block keeps on the chip.
+// Returns the packs of each tensor that such a block keeps on the chip.
 inline int64_t packs_kept(int threads, int tensors, const Chip& chip) {
     return threads *
            (kHeld / tensors + room_for(threads, chip) / (int64_t{16} * tensors * threads));
 }
 
-// Packs per slice, in whole cache lines, so that slices start on a line if the row does.
+// Returns the packs per slice: whole cache lines, so that slices start at a line if the row does.
 inline int64_t slice_packs(int64_t packs, int64_t blocks) {
     constexpr int64_t kLine = 128 / 16;
     return divided_up(std::max<int64_t>(1, packs), blocks * kLine) * kLine;
 }
 
-// A block alone can have a row with six warps of six packs per thread: 0.98 of a copy's speed at 49152 x 8192
-// __half on an H200, against 0.97 with four warps of eight. (Four or five warps of six gain nothing.)
+// If one block computes a row, it may have six warps with six packs per thread: 0.98 of a copy's speed at 49152 x
+// 8192 __half on an H200, against 0.97 with four warps and eight packs per thread. (Four or five warps with six
+// packs per thread are not faster.)
 inline constexpr int kSixWarps = 192;
 
-// Returns the slice for a row of 16-bit elements over `blocks` blocks, with as few packs per thread as hold the
-// row: a pack of eight elements takes twice the instructions of one of four floats, and a thread executes them
-// even for packs that it does not have. A few elements too many for full slices go to the threads of the first
-// block, as do those before the first pack. Returns nothing if more than a seventh of the registers stay empty.
+// Returns the slice for a row of 16-bit elements over `blocks` blocks, with the fewest packs per thread that hold
+// the row: a pack of eight elements takes twice the instructions of a pack of four floats, and a thread executes
+// these instructions even for packs that it does not have. If a few elements do not fit into full slices, the
+// threads of the first block take them, as they take those before the first pack. Returns nothing if more than a
+// seventh of the registers stay empty.
 inline std::optional<Slice> filled_slice(int64_t packs, int64_t blocks) {
     constexpr int kElements = kWidest<__half>;
     if (blocks == 1 && threads_for(packs, kSomeHeld) == kSixWarps) {
@@ -193,8 +197,9 @@ inline std::optional<Slice> filled_slice(int64_t packs, int64_t blocks) {
     return {};
 }
 
-// Returns the cut of a row of `packs` packs over the blocks of a cluster, or over one block. elements: per pack.
-// tensors: as in Slice. many: whether the rows fill the chip more than once, so that blocks follow each other.
+// Returns the cut of a row of `packs` packs over the blocks of a cluster, or over one block. elements: elements
+// per pack. tensors: as in Slice. many: true if the rows fill the chip more than once, so that blocks start as
+// others end.
 inline Cut cluster_cut(int64_t packs, int elements, int tensors, int64_t blocks, const Chip& chip,
                        bool many) {
     const Share share = blocks == 1 ? Share::block : Share::cluster;
@@ -205,11 +210,11 @@ inline Cut cluster_cut(int64_t packs, int elements, int tensors, int64_t blocks,
         }
     }
     const int64_t each = slice_packs(packs, blocks);
-    // As many threads as hold the slice in registers: four warps, or eight, ..., for four schedulers. (An H200 holds
-    // fewer blocks of five warps.) If that is too many, as few as have room for the rest in shared memory while
-    // other blocks share the multiprocessor, at least two for a gradient: some load while others wait. A gradient
-    // also prefers this to 512 threads that are not full: 1.03 instead of 0.96 of the speed of z = x + y at
-    // 4000 x 100000 floats.
+    // Takes the fewest threads that hold the slice in registers: a multiple of four warps, for four schedulers.
+    // (An H200 holds fewer blocks of five warps.) If these are too many threads, takes the fewest that keep the
+    // rest in shared memory while other blocks share the multiprocessor (at least two blocks for a gradient), so
+    // that some load while others wait. A gradient also uses shared memory instead of 512 threads with empty
+    // registers: 1.03 instead of 0.96 of the speed of z = x + y at 4000 x 100000 floats.
     int threads = threads_for(each * tensors);
     if (threads > 256) threads = (threads + 127) / 128 * 128;
     const bool is_full = 100 * each * tensors >= 95 * int64_t{threads} * kHeld;
@@ -228,9 +233,9 @@ inline Cut cluster_cut(int64_t packs, int elements, int tensors, int64_t blocks,
             INT32_MAX};
 }
 
-// Returns the cut over the grid for rows so few that all packs fit into few registers at once, with one block
-// per multiprocessor if that is enough; nothing if they do not fit. (A thread reads the set of one block, so a
-// row has no more blocks than a block has threads.)
+// Returns the cut over the grid for few rows whose packs all fit into few registers at once, with one block per
+// multiprocessor if that is enough. Returns nothing if the packs do not fit. (A thread reads the set of one
+// block, so a row has no more blocks than a block has threads.)
 inline std::optional<Cut> few_over_grid(int64_t rows, int64_t packs, const Chip& chip) {
     constexpr struct {
         int threads;
@@ -251,7 +256,7 @@ inline std::optional<Cut> few_over_grid(int64_t rows, int64_t packs, const Chip&
     return {};
 }
 
-// Cuts rows over the grid: each gets as many blocks as leave room for `at_once` rows among `there` blocks.
+// Cuts rows over the grid: each of `at_once` simultaneous rows gets an equal share of `there` blocks.
 template <class SliceFor>
 Cut over_grid(int64_t at_once, int64_t there, int64_t packs, int threads, SliceFor slice_for) {
     const int64_t most = std::min(there / at_once, divided_up(packs, int64_t{threads} * 4));
@@ -259,9 +264,9 @@ Cut over_grid(int64_t at_once, int64_t there, int64_t packs, int threads, SliceF
     return {Share::grid, static_cast<int>(divided_up(packs, each)), slice_for(each), at_once};
 }
 
-// Returns the cut for rows that take turns on the grid: as many side by side as the registers hold, or fewer if
-// that would leave many blocks without a row, at once or in the last round. Returns nothing if a multiprocessor
-// has too little shared memory to put a row aside.
+// Returns the cut for rows in turn on the grid: as many rows at once as the registers hold, or fewer if many
+// blocks would otherwise have no row, in all rounds or in the last round. Returns nothing if a multiprocessor has
+// too little shared memory to keep a second row.
 inline std::optional<Cut> turns_cut(int64_t rows, int64_t packs, int elements, int tensors,
                                     const Chip& chip) {
     const int held = turn_packs(elements, tensors) / tensors;
@@ -278,8 +283,8 @@ inline std::optional<Cut> turns_cut(int64_t rows, int64_t packs, int elements, i
     return over_grid(at_once, there, packs, kTurnThreads, slice_for);
 }
 
-// Returns the cut over the grid: two blocks per multiprocessor for rows that the chip can keep all at once; for
-// more rows, in turn.
+// Returns the cut over the grid: with two blocks per multiprocessor if the chip can keep all rows at once,
+// otherwise for rows in turn.
 inline std::optional<Cut> grid_cut(int64_t rows, int64_t packs, int elements, int tensors,
                                    const Chip& chip) {
     constexpr int kThreads = 512;
@@ -293,8 +298,8 @@ inline std::optional<Cut> grid_cut(int64_t rows, int64_t packs, int elements, in
     });
 }
 
-// Returns the cut for few rows: blocks of up to 256 threads that hold a row in as few registers as possible, or
-// nothing if the row is too long.
+// Returns the cut for few rows: blocks of up to 256 threads that hold a row in as few registers as possible.
+// Returns nothing if the row is too long.
 inline std::optional<Cut> few_cut(int64_t packs, const Chip& chip) {
     constexpr int64_t kFull = int64_t{256} * kFewHeld;
     const int64_t wanted = packs <= kFull       ? 1
@@ -307,13 +312,14 @@ inline std::optional<Cut> few_cut(int64_t packs, const Chip& chip) {
                Slice{each, threads_for(each, kFewHeld), 1, kFewHeld, 0}, INT32_MAX};
 }
 
-// Returns the cut for `rows` rows of `packs` packs of `elements` elements. If rows fill the chip many times over:
-// one block per row while the registers of 256 threads hold it; then a cluster of up to eight blocks of 128
-// threads (a multiprocessor holds eight such blocks, each at another point of its work); then eight larger
-// blocks, which find room more easily than sixteen; then sixteen. Fewer rows get sixteen earlier. With scratch,
-// rows that are too few or too long for this go to the grid: if a cluster's block would be alone on its
-// multiprocessor, or if rows in turn are faster. On an H200 that is from 560,000 floats or 720,000 elements of
-// 16 bits on, for gradients from 240,000 floats on, and hardly ever for doubles.
+// Returns the cut for `rows` rows of `packs` packs of `elements` elements. If rows fill the chip many times over,
+// a row gets, with increasing length: one block while the registers of 256 threads hold the row; a cluster of up
+// to eight blocks of 128 threads (a multiprocessor holds eight such blocks, each at a different point of the
+// program); eight larger blocks, which fill the chip better than sixteen; sixteen blocks. Fewer rows get sixteen
+// blocks earlier. With scratch, rows that are too few or too long for clusters go to the grid: if a cluster's
+// block would be alone on its multiprocessor, or if rows in turn are faster. On an H200, rows in turn are faster
+// from 560,000 floats or 720,000 elements of 16 bits on, for gradients from 240,000 floats on, and hardly ever
+// for doubles.
 inline Cut cut_for(int64_t rows, int64_t packs, int elements, int tensors, const Chip& chip,
                    bool has_scratch) {
     rows = std::max<int64_t>(1, rows);
@@ -343,8 +349,8 @@ inline Cut cut_for(int64_t rows, int64_t packs, int elements, int tensors, const
     int64_t blocks = divided_up(packs, packs <= (many ? 8 : 16) * full ? full : 2 * full);
     const bool fill_sixteen = packs > 30 * full && packs <= 32 * full;
     if (many && !fill_sixteen && packs <= 40 * full) blocks = std::min<int64_t>(8, blocks);
-    // For 16-bit types, 9, 11 or 13 small blocks rather than half as many large ones whose last one is half empty:
-    // 0.99 instead of 0.95 of a copy's speed at 1736 x 73729 __half on an H200.
+    // For 16-bit types, uses 9, 11 or 13 small blocks instead of half as many large blocks, of which the last
+    // would be half empty: 0.99 instead of 0.95 of a copy's speed at 1736 x 73729 __half on an H200.
     const int64_t small = divided_up(packs, full);
     if (many && tensors == 1 && elements == kWidest<__half> && small % 2 == 1 && small > 8 &&
         small < 15) {
@@ -371,7 +377,8 @@ Cut cut_within(int64_t rows, int64_t cols, int tensors, const void* workspace,
     return workspace_bytes_of(cut, rows) <= workspace_bytes ? cut : cut_of(false);
 }
 
-// Returns the bytes of scratch that make rows of this shape faster on the current device; 0 if none do.
+// Returns the bytes of scratch with which rows of this shape are faster on the current device; 0 if scratch does
+// not help.
 template <class T>
 size_t cluster_softmax_workspace_bytes(int64_t rows, int64_t cols) {
     if (rows <= 0 || cols <= 0) return 0;
@@ -379,31 +386,31 @@ size_t cluster_softmax_workspace_bytes(int64_t rows, int64_t cols) {
                               rows);
 }
 
-// Returns how many blocks with this slice fit on a multiprocessor.
+// Returns the number of blocks with this slice that fit on a multiprocessor.
 inline int64_t blocks_beside(const Slice& slice, const Chip& chip) {
     const int64_t by_memory = chip.room / (static_cast<int64_t>(slice.shared()) + 1024);
     return std::max<int64_t>(1, std::min<int64_t>(1024 / slice.threads, by_memory));
 }
 
-// Returns how long a row waits for the one before it if both could start together: the time to read that one,
-// if nothing else is read. row_bytes: bytes read per row.
+// Returns the delay between the starts of two rows: the time to read one row, if nothing else is read. row_bytes:
+// bytes read per row.
 inline unsigned nanoseconds_apart(double row_bytes) {
     return static_cast<unsigned>(1e3 * row_bytes / this_chip().bytes_per_us);
 }
 
-// Returns how many of `blocks` places clusters can use, since a cluster's blocks must lie close to each other: on
-// an H200, 7 clusters of 16 with one block per multiprocessor.
+// Returns the number of `blocks` places that clusters can use, since a cluster must run within one group of
+// multiprocessors: on an H200, 7 clusters of 16 with one block per multiprocessor.
 inline int64_t places_for_clusters(int64_t blocks) {
     return blocks * 7 / 8;
 }
 
-// Rows start apart only if each place on the chip gets this many rows: whatever starts late ends late.
+// Rows start with a delay only if each place on the chip gets this many rows, because late starts delay the end.
 inline constexpr int64_t kTurns = 4;
 
-// Returns the team for clusters. If a multiprocessor holds only one or two slices and rows are many, the first
-// rows start apart, as rows in turn do, but by half the time: 0.88 of a copy's speed at 88 x 720897 floats on an
-// H200, against 0.87 with the full time and 0.855 without. (With the full time, gradients of 244 x 262144:
-// 0.96 instead of 0.92 of the speed of z = x + y.)
+// Returns the team for clusters. If a multiprocessor holds only one or two slices and there are many rows, the
+// first rows start with delays, as rows in turn do, but with half the delay: 0.88 of a copy's speed at 88 x
+// 720897 floats on an H200, against 0.87 with the full delay and 0.855 without delay. (With the full delay,
+// gradients of 244 x 262144 reach 0.96 instead of 0.92 of the speed of z = x + y.)
 inline Cluster cluster_team(const Cut& cut, int64_t rows, double row_bytes) {
     const Chip chip = this_chip();
     const int64_t beside = blocks_beside(cut.slice, chip);
@@ -412,7 +419,7 @@ inline Cluster cluster_team(const Cut& cut, int64_t rows, double row_bytes) {
     return {static_cast<int>(clusters), nanoseconds_apart(row_bytes / 2)};
 }
 
-// Launches one kernel, in as many grids as all rows need. tensors: what it reads and writes.
+// Launches one kernel, in as many grids as all rows need. tensors: the tensors that the kernel reads and writes.
 template <class Kernel, class Team, class... T>
 cudaError_t launch_cut(Kernel kernel, Team team, int64_t rows, int64_t cols, const Cut& cut,
                        cudaStream_t stream, T*... tensors) {
@@ -452,7 +459,7 @@ cudaError_t launch_cut(Kernel kernel, Team team, int64_t rows, int64_t cols, con
     return error;
 }
 
-// The same for a team of the grid: launches at_once, or in_turn if there are more rows than run side by side.
+// Launches a cut over the grid: the kernel at_once, or in_turn if there are more rows than run at once.
 // workspace: workspace_bytes_of(cut, rows) bytes. row_bytes: bytes read per row.
 template <class Set, class AtOnce, class InTurn, class... T>
 cudaError_t launch_grid(AtOnce at_once, InTurn in_turn, int64_t rows, int64_t cols,
@@ -473,7 +480,7 @@ cudaError_t launch_grid(AtOnce at_once, InTurn in_turn, int64_t rows, int64_t co
                       stream, tensors...);
 }
 
-// Returns the kernel for a slice of one tensor: with as many packs per thread, or the next larger number for
+// Returns the kernel for a slice of one tensor: with the slice's packs per thread, or the next larger number for
 // which there is a kernel.
 template <Algorithm kAlgorithm, class Team, class T>
 auto kernel_for(const Slice& slice) {
@@ -528,12 +535,11 @@ cudaError_t launch_clusters(const T* x, T* y, int64_t rows, int64_t cols, void* 
     return launch_as<kAlgorithm>(cut, x, y, rows, cols, workspace, stream);
 }
 
-// Computes the softmax of each row of x into y (rows x cols, device memory, y may be x), of any width. A block
-// has a row where there are no clusters, or where x and y are misaligned by different amounts. workspace may be
-// null; with cluster_softmax_workspace_bytes() of it, aligned to 16 bytes, few long rows are faster. A workspace
-// belongs to one call at a time, on one stream: calls that overlap need one each, or they mix their sums.
-// Asynchronous on stream. Returns cudaErrorInvalidValue for a null or misaligned pointer, a negative size, or
-// more than 2^31 - 1 columns.
+// Computes the softmax of each row of x into y (rows x cols, device memory, y may be x), of any width. If the
+// device has no clusters, or x and y are misaligned by different amounts, a block computes a row. workspace may
+// be null; with cluster_softmax_workspace_bytes() bytes, aligned to 16 bytes, few long rows are faster.
+// Concurrent calls need a workspace each, otherwise they mix their sums. Asynchronous on stream. Returns
+// cudaErrorInvalidValue for a null or misaligned pointer, a negative size, or more than 2^31 - 1 columns.
 template <class T>
 cudaError_t cluster_softmax(const T* x, T* y, int64_t rows, int64_t cols, void* workspace,
                             size_t workspace_bytes, cudaStream_t stream) {
@@ -541,7 +547,7 @@ cudaError_t cluster_softmax(const T* x, T* y, int64_t rows, int64_t cols, void* 
                                                stream);
 }
 
-// The same for log(softmax(x)).
+// Computes log(softmax(x)) in the same way.
 template <class T>
 cudaError_t cluster_log_softmax(const T* x, T* y, int64_t rows, int64_t cols, void* workspace,
                                 size_t workspace_bytes, cudaStream_t stream) {

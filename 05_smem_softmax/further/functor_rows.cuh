@@ -2,11 +2,11 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 05_smem_softmax/further/functor_rows, version 1.0
 //
-// The lesson's kernel with 04's functors: long rows of any stride, scaled, masked, and log-softmax.
-//   new here   shared memory keeps what the Load fetched: of a masked row, x and its mask
-//   traffic    1 read + 1 write per element of what the Load reads; Uncached: 3 reads + 1 write
+// The lesson's kernel with 04's functors: long rows of any stride, scaled and masked rows, and log-softmax.
+//   new here   shared memory keeps what the Load fetched; for a masked row, these are x and its mask
+//   traffic    1 write, and 1 read of each element that the Load fetches; Uncached: 3 reads + 1 write
 //   accepts    float, __half, __nv_bfloat16, double, as long as a row fits; Uncached: any row
-//   rows       as in 04; a row that a mask empties becomes zeros (log: -inf)
+//   rows       as in 04; the results of a completely masked row are 0 (log-softmax: -inf)
 //   source     OneFlow's oneflow/core/cuda/softmax.cuh (2021), tiers two and three
 #pragma once
 #include <algorithm>
@@ -27,11 +27,11 @@ using warp_softmax::DirectStore;
 using warp_softmax::kLift;
 using warp_softmax::lifted_exp;
 
-// What a Load fetches at once: a Pack, or what its element() takes.
+// The type that a Load fetches at once: a Pack, or the type that its element() takes.
 template <class Load, int kPack>
 using FetchedBy = decltype(std::declval<Load>().at(0).template fetch<kPack>(0, true, {}));
 
-// A block takes a row, and then another. Layout: Whole or Uncached.
+// Each block loops over rows. Layout: Whole or Uncached.
 template <Algorithm kAlgorithm, class Layout, int kPack, int kThreads, class Load, class Store>
 __global__ void __launch_bounds__(kThreads)
     functor_rows_kernel(Load load, Store store, int64_t rows, int64_t cols) {
@@ -94,8 +94,8 @@ __global__ void __launch_bounds__(kThreads)
 
 // ---------------------------------------------------------------- the launch
 
-// Chooses the block size as in the lesson. Launches up to 32 times as many blocks as the GPU holds at once, as
-// OneFlow does; beyond that, each block loops over rows.
+// Chooses the block size as in the lesson. As OneFlow does, launches at most 32 times as many blocks as the GPU
+// holds at once; if there are more rows, each block loops over rows.
 template <Algorithm kAlgorithm, class Layout, int kPack, class Load, class Store, int... kThreads>
 cudaError_t launch_functor_rows(BlockSizes<kThreads...>, Load load, Store store, int64_t rows,
                                 int64_t cols, cudaStream_t stream) {
@@ -115,9 +115,9 @@ cudaError_t launch_functor_rows(BlockSizes<kThreads...>, Load load, Store store,
     return cudaGetLastError();
 }
 
-// Computes softmax or log-softmax of each row that `load` fetches; `store` writes it. Functors as in 04.
-// Asynchronous on stream. Returns cudaErrorInvalidValue for a null or misaligned pointer, a negative size, or
-// rows that do not fit (Uncached: more columns than 2^31 - 1 - 1024).
+// Computes softmax or log-softmax of each row that `load` fetches; `store` writes the results. Functors as in
+// 04. Asynchronous on stream. Returns cudaErrorInvalidValue for a null or misaligned pointer, a negative size,
+// or rows that do not fit (Uncached: more columns than 2^31 - 1 - 1024).
 template <Algorithm kAlgorithm, class Layout = Whole, class Load, class Store>
 cudaError_t launch(Load load, Store store, int64_t rows, int64_t cols, cudaStream_t stream) {
     constexpr int kPack = Layout::pack_size(

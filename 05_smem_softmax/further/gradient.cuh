@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 05_smem_softmax/further/gradient, version 1.0
 //
-// One element of a gradient, once the sum of its row or column is known.
+// Computes one element of a gradient from the sum of its row or column.
 //   used by    softmax_backward.cuh and any_axis_backward.cuh
 //   source     softmax: dx = (dy - sum(y * dy)) * y; log-softmax: dx = dy - exp(y) * sum(dy)
 #pragma once
@@ -10,8 +10,8 @@
 
 namespace smem_softmax {
 
-// Returns exp(y). For 16-bit results it squares exp(y / 2), a fast exponential that never underflows. (A lift as
-// in 04 would lose digits, which the difference of a gradient may expose.)
+// Returns exp(y). For 16-bit results, squares exp(y / 2), a fast exponential that never underflows. (A lift as
+// in 04 would lose digits, which matter if the gradient is a small difference.)
 template <class T, class Compute>
 __device__ Compute exp_of(Compute y) {
     if constexpr (sizeof(T) == 2) {

@@ -2,14 +2,15 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 05_smem_softmax/further/online_cached, version 1.0
 //
-// Keeps a row of any length on the chip as far as it fits: first in registers, then in shared memory. Reads the
-// rest twice.
-//   new here   a thread starts all its loads before it uses one, and sums relative to its own maximum: so a
-//              row waits for a single exchange of pairs (m, d)
-//   traffic    1 read + 1 write per element that is kept, 2 reads + 1 write of the rest
+// Keeps as much of a row as fits on the chip, first in registers, then in shared memory. Reads the rest of the
+// row twice.
+//   new here   a thread starts all its loads before it uses the first, and sums exponentials relative to its
+//              own maximum. So a row needs only one exchange of pairs (m, d)
+//   traffic    1 read + 1 write per element that stays on the chip, 2 reads + 1 write per other element
 //   accepts    float, __half, __nv_bfloat16, double; any width and any address; y may be x
 //   rows       as in 04
-//   source     (m, d): Milakov & Gimelshein 2018; a template parameter says who shares a row (cluster_softmax.cuh)
+//   source     (m, d): Milakov & Gimelshein 2018; a template parameter selects the blocks that share a row
+//              (cluster_softmax.cuh)
 #pragma once
 #include <cstddef>
 #include <cstring>
@@ -42,7 +43,8 @@ struct __align__(2 * sizeof(Compute)) Normalizer {
     }
 };
 
-// Returns what to subtract for a maximum of m: 0 for -inf, because -inf - -inf would be NaN.
+// Returns the value to subtract from elements with maximum m: m, but 0 for -inf, because -inf - -inf would be
+// NaN.
 template <class Compute>
 __device__ Compute base_of(Compute m) {
     return m == -static_cast<Compute>(INFINITY) ? 0 : m;
@@ -63,15 +65,15 @@ __device__ Normalizer<Compute> merge_in_warp(Normalizer<Compute> mine) {
     return {m, warp_softmax::group_sum<32>(mine.d * std::exp(mine.m - base_of(m)))};
 }
 
-// The same for up to 32 sets in memory.
+// Merges up to 32 sets in memory; every lane gets the result.
 template <class Set>
 __device__ Set merge_in_warp(const Set* sets, int count) {
     const int lane = threadIdx.x % 32;
     return merge_in_warp(lane < count ? sets[lane] : Set::of_none());
 }
 
-// Merges the sets of the first `count` threads of a block; every thread gets the result. of_warp: a set of
-// shared memory per warp, in use until the barrier after the next.
+// Merges the sets of the first `count` threads of a block; every thread gets the result. of_warp: shared memory
+// for one set per warp, in use until the caller's next barrier.
 template <class Set>
 __device__ Set merge_in_block(Set mine, int count, Set* of_warp) {
     const int warps = (count + 31) / 32;
@@ -84,7 +86,7 @@ __device__ Set merge_in_block(Set mine, int count, Set* of_warp) {
     return warps == 1 ? of_warp[0] : merge_in_warp(of_warp, warps);
 }
 
-// Between blocks, the exchange() of Block, Cluster and Grid merges sets.
+// The exchange() of Block, Cluster and Grid merges sets between blocks.
 
 // ---------------------------------------------------------------- 16 bytes
 
@@ -100,11 +102,12 @@ __host__ __device__ To bits_as(const From& from) {
 template <class T>
 constexpr int kWidest = 16 / sizeof(T);  // elements
 
-// A pack travels as its four words: separate 16-bit elements would take a register each.
+// A pack is passed as four 32-bit words, because separate 16-bit elements would take a register each.
 template <class T>
 using WidePack = Pack<T, kWidest<T>>;
 
-// Word by word: from a copy of the pack, nvcc (13.0) makes two accesses of 8 bytes.
+// Returns the words of a pack. Builds them word by word: with a copy of the whole pack, nvcc (13.0) makes two
+// accesses of 8 bytes.
 template <class T>
 __device__ uint4 words_of(const WidePack<T>& pack) {
     if constexpr (sizeof(T) == 8) {
@@ -126,7 +129,8 @@ __device__ uint4 words_of(const WidePack<T>& pack) {
     }
 }
 
-// kWhole: one access, for packs that start at multiples of 16 bytes in the tensor; otherwise element by element.
+// Stores a pack with one access if kWhole, for packs that start at multiples of 16 bytes; otherwise element by
+// element.
 template <bool kWhole, class T>
 __device__ void store_pack(uint4* to, const WidePack<T>& pack) {
     if constexpr (kWhole) {
@@ -151,8 +155,8 @@ struct Numbers {
     ComputeOf<T> of[kWidest<T>];
 };
 
-// A __nv_bfloat16 is the upper half of a float. Without the mask, nvcc (13.0) would shift a word's second
-// element down and up again.
+// Converts a pack's elements. A __nv_bfloat16 is the upper half of a float. Without the mask, nvcc (13.0) would
+// shift a word's second element down and up again.
 template <class T>
 __device__ Numbers<T> numbers_of(uint4 words) {
     Numbers<T> numbers;
@@ -173,8 +177,8 @@ __device__ Numbers<T> numbers_of(uint4 words) {
     return numbers;
 }
 
-// Returns the same pack, which the compiler does not recognise. Otherwise it would hold all 16-bit elements as
-// floats across a barrier, in twice the registers that there are, instead of converting them again.
+// Returns the same pack, but the compiler cannot know that. Otherwise it would keep all 16-bit elements as
+// floats across a barrier, which takes twice as many registers, instead of converting the elements again.
 template <class T>
 __device__ uint4 as_new(uint4 words) {
     if constexpr (sizeof(T) > 2) return words;
@@ -182,11 +186,12 @@ __device__ uint4 as_new(uint4 words) {
     return make_uint4(words.x ^ zero, words.y ^ zero, words.z ^ zero, words.w ^ zero);
 }
 
-// A pair of 16-bit elements, for instructions that compare both at once.
+// A pair of 16-bit elements, for instructions that compare two pairs at once.
 template <class T>
 using TwoOf = std::conditional_t<std::is_same_v<T, __half>, __half2, __nv_bfloat162>;
 
-// Returns the maximum of `max` and a pack's elements. 16-bit elements compare two at a time, without conversion.
+// Returns the maximum of `max` and a pack's elements. Compares 16-bit elements two at a time, without
+// conversion.
 template <class T, class Compute>
 __device__ Compute max_with(Compute max, uint4 words) {
     if constexpr (sizeof(T) == 2) {
@@ -202,9 +207,9 @@ __device__ Compute max_with(Compute max, uint4 words) {
     }
 }
 
-// Returns lifted_exp(x), exact enough for a sum: where x * log2(e) has lost digits, the exponential adds next to
-// nothing. Results take an exact exponential of their own, while memory is busy with stores: 0.89 of a copy's
-// speed at 524288 floats on an H200, against 0.83 with exponentials that are kept.
+// Returns lifted_exp(x), exact enough for a sum: where x * log2(e) has lost digits, the exponential is too
+// small to matter. Results compute a second, exact exponential, while memory is busy with stores: 0.89 of a
+// copy's speed at 524288 floats on an H200, against 0.83 with stored exponentials.
 template <class T, class Compute>
 __device__ Compute summand(Compute x) {
     if constexpr (sizeof(T) == 4) {
@@ -239,10 +244,10 @@ __device__ Normalizer<ComputeOf<T>> set_of(const uint4 (&packs)[kPacks], T eleme
     return set;
 }
 
-// Computes a row's results once its set is known. For 16-bit types, the division moves into the exponent:
-// 2^(x log2(e) - log2(sum)). It saves an instruction per element: 0.99 of a copy's speed instead of 0.975 at
-// 2546 x 50257 __nv_bfloat16 on an H200. A __nv_bfloat16 can be smaller than any result of fast_exp2, so it is
-// computed times 2^16 and scaled down after rounding, two elements at a time.
+// Computes a row's results once its set is known. For 16-bit types, the division moves into the exponent: 2^(x
+// log2(e) - log2(sum)). This saves an instruction per element: 0.99 of a copy's speed instead of 0.975 at 2546
+// x 50257 __nv_bfloat16 on an H200. A __nv_bfloat16 can be smaller than any result of fast_exp2, so this struct
+// computes 2^16 times the result and scales it down after rounding, two elements at a time.
 template <Algorithm kAlgorithm, class T>
 struct Results {
     using Compute = ComputeOf<T>;
@@ -299,18 +304,18 @@ private:
 
 // ---------------------------------------------------------------- the kernel
 
-// The most packs per thread in registers. 8 packs are 32 floats, of the 64 registers that a thread may use if a
-// multiprocessor holds 1024 threads: half of the register file is data. Every thread executes the instructions
-// for all packs, even for those that its row does not have, so there are kernels for fewer. On an H200, 6 give
-// 0.95 instead of 0.86 of a copy's speed at 55531 x 2305 __nv_bfloat16, 7 give 0.96 instead of 0.935 at
-// 4096 x 50257, and 4 save 0.3 of 5.6 us at 10 x 16128 floats.
+// The most packs per thread in registers. 8 packs of floats take 32 of the 64 registers that a thread may use
+// if a multiprocessor holds 1024 threads: half of the register file holds data. Every thread executes the
+// instructions for all packs, even for packs that its row does not have, so there are kernels for fewer packs.
+// On an H200, 6 packs reach 0.95 instead of 0.86 of a copy's speed at 55531 x 2305 __nv_bfloat16, 7 packs reach
+// 0.96 instead of 0.935 at 4096 x 50257, and 4 packs save 0.3 of 5.6 us at 10 x 16128 floats.
 inline constexpr int kHeld = 8;
 inline constexpr int kMostHeld = 7;
 inline constexpr int kSomeHeld = 6;
 inline constexpr int kFewHeld = 4;
 
-// A team, the blocks that share a row: here a single block. rank() is this block's number in it. exchange()
-// takes the block's set from its first warp and returns the row's set in every thread.
+// A team is the group of blocks that share a row, here a single block. rank() is this block's number in the
+// team. exchange() takes the block's set from the first warp and returns the row's set in every thread.
 struct Block {
     template <class Set>
     struct Scratch {
@@ -328,16 +333,16 @@ struct Block {
     }
 };
 
-// A thread's part of a row of `cols` elements, of which each block has a slice of `slice` packs. Packs start at
-// the row's first multiple of 16 bytes, or, in blocks of 128 threads or more, of 128 bytes (a cache line). The
-// elements before the first pack and after the last are no more than block 0 has threads; each takes one.
+// A thread's part of a row of `cols` elements; each block has a slice of `slice` packs. Packs start at the
+// row's first multiple of 16 bytes, or of 128 bytes (a cache line) in blocks of 128 threads or more. The
+// threads of block 0 take the elements before the first pack and after the last pack, at most one element each.
 template <class T>
 struct RowPart {
     int64_t head;   // elements before the first pack
-    int64_t end;    // the element of this thread, in
-    int ends;       // the first `ends` threads
-    int64_t first;  // its first pack
-    int left;       // packs from there to the end of the slice
+    int64_t end;    // the single element that this thread takes, if thread < ends
+    int ends;       // threads that take a single element
+    int64_t first;  // the thread's first pack
+    int left;       // packs from `first` to the end of the slice
 
     __device__ RowPart(const T* row, int64_t cols, int rank, int64_t slice) {
         const int threads = blockDim.x;
@@ -360,8 +365,8 @@ struct RowPart {
 };
 
 // Thread t of a block has packs t, t + threads, ...: the first kPacks in registers, the next `kept` in shared
-// memory; it reads the others twice. kMore: whether a thread has more than kPacks. kWholeStores: whether packs
-// of y start at multiples of 16 bytes where those of x do. slice: packs of a row per block.
+// memory; the thread reads the others twice. kMore: true if a thread has more than kPacks. kWholeStores: true
+// if packs of y start at multiples of 16 bytes as those of x do. slice: packs of a row per block.
 template <Algorithm kAlgorithm, int kPacks, bool kMore, bool kWholeStores, class Team, class T>
 __global__ void __launch_bounds__(1024, 1)
     row_on_chip_kernel(const T* x, T* y, Team team, int64_t cols, int64_t slice, int kept) {
@@ -397,7 +402,7 @@ __global__ void __launch_bounds__(1024, 1)
         __pipeline_commit();
     }
 
-    // The thread's set: of its registers, of its shared memory, and of what it reads twice.
+    // Computes the thread's set from its registers, its shared memory, and the packs that it reads twice.
     auto mine = set_of<T>(held, at_end);
     if constexpr (kMore) {
         __pipeline_wait_prior(0);
@@ -450,15 +455,15 @@ __global__ void __launch_bounds__(1024, 1)
 // ---------------------------------------------------------------- the launch
 
 // Sets an attribute of a kernel once per device, always to the same value, because another host thread may be
-// about to launch it. (It does not notice a cudaDeviceReset, which undoes it.)
+// about to launch the kernel. (A cudaDeviceReset undoes the setting, which this function does not notice.)
 template <class... Parameters>
 cudaError_t set_once(void (*kernel)(Parameters...), cudaFuncAttribute attribute, int value) {
     const auto set = [&](int*, int) { return cudaFuncSetAttribute(kernel, attribute, value); };
     return ask_once(&value, set, std::pair(reinterpret_cast<const void*>(kernel), attribute));
 }
 
-// A slice: a block's part of a row, `packs` packs for `threads` threads. With several tensors, read side by side,
-// a thread has packs of each.
+// A slice is a block's part of a row: `packs` packs for `threads` threads. If a kernel reads several tensors, a
+// thread has packs of each tensor.
 struct Slice {
     int64_t packs;
     int threads;
@@ -474,7 +479,7 @@ inline int64_t divided_up(int64_t a, int64_t b) {
     return (a + b - 1) / b;
 }
 
-// room: bytes of shared memory that the block may use.
+// Returns the slice of a block that may use `room` bytes of shared memory.
 inline Slice slice_of(int64_t packs, int threads, int tensors, int64_t room) {
     const int held = kHeld / tensors;
     const int64_t kept =
@@ -488,19 +493,20 @@ inline int threads_for(int64_t packs, int held = kHeld) {
         std::min<int64_t>(1024, std::max<int64_t>(1, divided_up(packs, 32 * held)) * 32));
 }
 
-// The most packs that start in a row.
+// Returns the maximum number of packs in a row.
 template <class T>
 int64_t packs_of(int64_t cols) {
     return cols / kWidest<T>;
 }
 
-// True if packs of 16 bytes start at the same elements of both.
+// True if packs of 16 bytes start at the same elements of x and y.
 template <class T>
 bool have_one_alignment(const T* x, const T* y) {
     return (reinterpret_cast<uintptr_t>(x) - reinterpret_cast<uintptr_t>(y)) % 16 == 0;
 }
 
-// Checks pointers and sizes; *empty: whether there is nothing to do. cudaErrorInvalidValue if they are invalid.
+// Checks pointers and sizes; returns cudaErrorInvalidValue if any is invalid. Sets *empty to true if there is
+// nothing to do.
 template <class T>
 cudaError_t check_rows(const T* x, const T* y, int64_t rows, int64_t cols, bool* empty) {
     constexpr int64_t kMaxCols = INT32_MAX;  // the kernels count packs in 32 bits
@@ -549,7 +555,7 @@ cudaError_t online_cached_softmax(const T* x, T* y, int64_t rows, int64_t cols,
     return launch_online_cached<Algorithm::softmax>(x, y, rows, cols, stream);
 }
 
-// The same for log(softmax(x)).
+// Computes log(softmax(x)) in the same way.
 template <class T>
 cudaError_t online_cached_log_softmax(const T* x, T* y, int64_t rows, int64_t cols,
                                       cudaStream_t stream) {

@@ -2,10 +2,10 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 05_smem_softmax/further/paddle_any_axis, version 1.0
 //
-// Log-softmax along the middle axis of (outer, dim, inner) as PaddlePaddle computes it: a launch in four steps, a
-// kernel in three passes.
-//   new here   two-dimensional blocks: as many threads as possible along inner, the rest along dim. x lies along
-//              dim, so accesses coalesce only in blocks with one thread along dim
+// Log-softmax along the middle axis of (outer, dim, inner) as PaddlePaddle computes it: four steps choose the
+// launch, and the kernel makes three passes.
+//   new here   two-dimensional blocks: as many threads as possible along inner, the rest along dim. threadIdx.x
+//              runs along dim, so accesses coalesce only in blocks with one thread along dim
 //   traffic    3 reads + 1 write per element, one element per access
 //   accepts    float, __half, __nv_bfloat16, double; any sizes; y may be x
 //   source     PaddlePaddle pull request 32396 (2021), rebuilt with 64-bit sizes
@@ -24,8 +24,8 @@ namespace paddle {
 
 using warp_softmax::ComputeOf;
 
-// Reduces the values of a column's threads in shared memory, in halving steps. threadIdx.x numbers the threads of a
-// column.
+// Reduces the values of a column's threads in shared memory, by a tree reduction. threadIdx.x is a thread's index
+// in its column.
 template <class Compute, class Join>
 __device__ Compute join_column(Compute mine, Join join) {
     if (blockDim.x == 1) return mine;
@@ -41,7 +41,7 @@ __device__ Compute join_column(Compute mine, Join join) {
     return column[0];
 }
 
-// kSwapped: whether the grid's x lies along inner and its y along outer.
+// kSwapped: true if the grid's x runs along inner and the grid's y along outer.
 template <bool kSwapped, class T>
 __global__ void __launch_bounds__(1024)
     log_softmax_kernel(const T* x, T* y, int64_t outer, int64_t dim, int64_t inner) {
@@ -80,7 +80,8 @@ __global__ void __launch_bounds__(1024)
     }
 }
 
-// Step 1. Up to 1024 threads along inner; along dim, the largest power of two that fits beside them.
+// Step 1: returns up to 1024 threads along inner and, along dim, the largest power of two with which the block
+// fits.
 inline dim3 block_size(int64_t dim, int64_t inner) {
     constexpr int64_t kThreads = 1024;
     const int64_t along_inner = std::min(inner, kThreads);
@@ -89,7 +90,7 @@ inline dim3 block_size(int64_t dim, int64_t inner) {
     return {static_cast<unsigned>(along_dim), static_cast<unsigned>(along_inner)};
 }
 
-// Step 4. Blocks along inner first; the rest of the active blocks along outer.
+// Step 4: returns the blocks along inner first, then the rest of the active blocks along outer.
 inline dim3 grid_size(dim3 block, int64_t active, int64_t outer, int64_t inner) {
     const int64_t inner_blocks =
         std::min<int64_t>((inner + block.y - 1) / block.y, std::min<int64_t>(active, 65535));
@@ -101,8 +102,8 @@ inline dim3 grid_size(dim3 block, int64_t active, int64_t outer, int64_t inner) 
 }  // namespace paddle
 
 // Computes the log-softmax of x (outer x dim x inner, row-major, device memory) along dim into y, which may be x.
-// Asynchronous on stream. Returns cudaErrorInvalidValue for a null pointer or a negative size. swapped: whether the
-// grid's x lies along inner.
+// Asynchronous on stream. Returns cudaErrorInvalidValue for a null pointer or a negative size. swapped: true if
+// the grid's x runs along inner.
 template <class T>
 cudaError_t paddle_any_axis(const T* x, T* y, int64_t outer, int64_t dim, int64_t inner,
                             cudaStream_t stream, bool swapped = false) {

@@ -2,11 +2,12 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 05_smem_softmax/further/rows_in_turn, version 1.0
 //
-// For rows so long that a few of them fill the chip: all blocks of a grid share these, and then take the next.
-//   new here   a block is one row ahead of its results: it reads the next row and publishes its sum before it
-//              asks for the other blocks' sums of the row before, which have arrived by then
+// For rows so long that a few of them fill the chip: the blocks of a grid share these rows, and then take the
+// next rows.
+//   new here   a block is one row ahead of its results. It reads the next row and publishes that row's sum before
+//              it needs the other blocks' sums of the row before, which have arrived by then
 //   traffic    1 read + 1 write per element while the registers of up to 256 blocks hold a row: 5.2 million
-//              floats on an H200; 2 reads of the rest
+//              floats on an H200; 2 reads per other element
 //   accepts    as online_cached.cuh
 //   used by    cluster_softmax.cuh and softmax_backward.cuh
 #pragma once
@@ -16,18 +17,18 @@ namespace smem_softmax {
 
 // ---------------------------------------------------------------- what blocks tell each other
 
-// Each set has a cache line to itself.
+// Each set has its own cache line.
 inline constexpr int kNoteBytes = 128;
 
-// Bytes of a board for `sets` sets.
+// Returns the bytes of a board for `sets` sets.
 inline size_t board_bytes(int64_t sets) {
     return static_cast<size_t>(sets) * kNoteBytes;
 }
 
-// The board, in device memory: blocks write a set per row and block there, and read the others'. A place holds
-// all ones until its set is written. blockIdx.y is the block's place in its row. If sets shared a line, each
-// write would delay the readers of its neighbours: 0.75 instead of 0.88 of the speed of z = x + y for gradients
-// of 134 x 1000000 floats on an H200, with 132 blocks per row.
+// The board is a table in device memory with one set per row and block. A block writes its own set and reads the
+// other blocks' sets. All bits of a place are one until its set is written. blockIdx.y is the block's number in
+// its row. If sets shared a line, each write would delay the readers of neighbouring sets: 0.75 instead of 0.88
+// of the speed of z = x + y for gradients of 134 x 1000000 floats on an H200, with 132 blocks per row.
 template <class Set>
 struct Board {
     using Number = typename Set::Number;
@@ -35,7 +36,7 @@ struct Board {
     static constexpr int kWords = sizeof(Set) / sizeof(Word);
     static constexpr int kApart = kNoteBytes / sizeof(Word);  // words from one set to the next
 
-    // What a place of the board contained.
+    // The content of a place of the board.
     struct Note {
         Word words[kWords];
         __device__ bool is_said() const {
@@ -71,9 +72,10 @@ private:
 
 // ---------------------------------------------------------------- the kernel
 
-// The rows of a launch: column x of the grid takes rows x, x + gridDim.x, ... in turn. Neighbouring columns start
-// `apart` nanoseconds after each other, so that not all load, wait or store at the same time: 0.895 instead of
-// 0.885 of a copy's speed at 97 x 655360 floats on an H200. (Rows are long, so 32 bits number them.)
+// The rows of a launch: the blocks of grid column x compute rows x, x + gridDim.x, ... in turn. Each column
+// starts `apart` nanoseconds after the previous column, so that the columns do not all load, wait or store at the
+// same time: 0.895 instead of 0.885 of a copy's speed at 97 x 655360 floats on an H200. (Rows are long, so 32
+// bits are enough to count them.)
 template <class Set>
 struct Turns {
     Board<Set> board;
@@ -81,20 +83,20 @@ struct Turns {
     unsigned apart;
 };
 
-// Threads of a block; a multiprocessor holds two blocks if there is room. 512 threads with half as many
-// registers each have too few beyond the row itself: 0.52 of the speed of z = x + y for a gradient of
-// 134 x 1000000 floats on an H200, against 0.83 with 256 threads. Four blocks of 128 threads: 0.95 instead of
-// 0.94 of a copy at 2000 x 1000000, but 0.87 instead of 0.91 with 20 such rows, and 0.75 instead of 0.93 where a
+// Threads of a block; a multiprocessor holds two blocks if there is room. With 512 threads, a thread has half as
+// many registers, too few besides those that hold the row: 0.52 of the speed of z = x + y for a gradient of 134 x
+// 1000000 floats on an H200, against 0.83 with 256 threads. Four blocks of 128 threads reach 0.95 instead of 0.94
+// of a copy's speed at 2000 x 1000000, but 0.87 instead of 0.91 with 20 such rows, and 0.75 instead of 0.93 if a
 // row has more blocks than a block has threads to read their sets.
 inline constexpr int kTurnThreads = 256;
 
-// Packs per thread in registers, of all tensors together: 80 of its 128 registers. Exponentials of doubles need
-// most registers themselves.
+// Packs per thread in registers, of all tensors together: 80 of its 128 registers. With doubles, the exponentials
+// need most of the registers.
 __host__ __device__ constexpr int turn_packs(int elements, int tensors) {
     return elements == kWidest<double> && tensors == 1 ? 8 : 20;
 }
 
-// The work of softmax on a row; softmax_backward.cuh has that of the gradients.
+// The computation of softmax on a row; softmax_backward.cuh contains that of the gradients.
 template <Algorithm kAlgorithm, class T>
 struct SoftmaxOfRows {
     using Element = T;
@@ -118,15 +120,15 @@ struct SoftmaxOfRows {
     }
 };
 
-// A block takes the rows of its column in turn. It holds one row in registers and sums it up, while the row
-// before waits in shared memory for the other blocks' sums. So those sums have had the time of a whole row to
-// arrive; the block still asks for them first and uses the answer last. Share of a copy's speed at 75 x 851969
-// floats on an H200: 0.94; 0.91 if it asks last; 0.83 if blocks wait for each row's sum before the next row.
-// Then three rows advance by one place, pack by pack: a result of the row before leaves, the row's pack takes
-// its place in shared memory, and a pack of the next row starts loading into its registers. So loads start with
-// the first result: 0.94 instead of 0.91 at 2000 x 1000000 floats, and 0.96 instead of 0.91 for gradients of
-// 288 x 464896. It reads no further ahead: loads for a row that is not yet due would delay the last packs of the
-// row that all blocks wait for (0.82).
+// A block computes the rows of its grid column in turn. It holds one row in registers and sums it up, while the
+// row before waits in shared memory for the other blocks' sums. So these sums have the time of a whole row to
+// arrive. Even so, the block starts to read them before it sums up its row, and uses them afterwards. Share of a
+// copy's speed at 75 x 851969 floats on an H200: 0.94, but 0.91 if the block reads them afterwards, and 0.83 if
+// blocks wait for each row's sum before the next row. Then three rows advance, pack by pack: the block stores a
+// result of the row before, moves a pack of the current row to the free place in shared memory, and starts to
+// load a pack of the next row into the free registers. So loads start with the first result: 0.94 instead of 0.91
+// at 2000 x 1000000 floats, and 0.96 instead of 0.91 for gradients of 288 x 464896. The block reads only one row
+// ahead: loads for a later row would delay the last packs of the row that all blocks wait for (0.82).
 template <class Work>
 __device__ void rows_in_turn(const Work& work, const Turns<typename Work::Set>& turns, int64_t cols,
                              int64_t slice) {
@@ -137,7 +139,7 @@ __device__ void rows_in_turn(const Work& work, const Turns<typename Work::Set>& 
     constexpr int kPacks = turn_packs(kWidest<T>, kInputs) / kInputs;
     constexpr int threads = kTurnThreads;
     constexpr int kAgain = 2;  // packs per step of those that are read twice
-    // For even and odd turns, because no barrier follows the last read of them.
+    // One copy for even and one for odd turns, because no barrier follows the last read.
     __shared__ Set of_warp[2][kTurnThreads / 32];
     __shared__ Set heard_of_warp[2][kTurnThreads / 32];
     const int thread = threadIdx.x;
@@ -258,7 +260,8 @@ __device__ void rows_in_turn(const Work& work, const Turns<typename Work::Set>& 
     }
 }
 
-// (`kept` packs all go to shared memory.)
+// Computes softmax or log-softmax of rows in turn. (The kernel ignores `kept`: all packs of a row go to shared
+// memory.)
 template <Algorithm kAlgorithm, class T>
 __global__ void __launch_bounds__(kTurnThreads, 2)
     rows_in_turn_kernel(const T* x, T* y, Turns<Normalizer<ComputeOf<T>>> turns, int64_t cols,

@@ -2,12 +2,13 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 05_smem_softmax/further/short_rows, version 1.0
 //
-// For short rows and for few of them: such a launch takes as long as its instructions, one after another, so
-// this kernel has as few as possible.
-//   new here   the compiler knows all sizes; one exponential per element, relative to the warp's maximum;
-//              one instruction for that maximum
+// For short rows and for few rows. Dependent instructions limit the time of such a launch, so this kernel has as
+// few instructions as possible.
+//   new here   all sizes are compile-time constants; one exponential per element, relative to the warp's maximum;
+//              one instruction for the maximum
 //   traffic    1 read + 1 write per element
-//   accepts    four types; per row up to 32 kB of whole packs of 16 bytes, or 4096 elements; y may be x
+//   accepts    four types; rows of up to 32 kB if they are whole packs of 16 bytes, otherwise of up to 4096
+//              elements; y may be x
 //   rows       as in 04
 //   source     (m, d): Milakov & Gimelshein 2018
 #pragma once
@@ -20,7 +21,8 @@ namespace smem_softmax {
 
 // ---------------------------------------------------------------- the kernel
 
-// Threads that a multiprocessor holds, where this is known to be 2048: an A100, an H200, a B200.
+// Maximum number of threads resident on a multiprocessor, or 0 where it is not known to be 2048 (as on an A100,
+// an H200, a B200).
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || \
                                __CUDA_ARCH__ == 1000 || __CUDA_ARCH__ == 1030)
 inline constexpr int kResidentThreads = 2048;
@@ -28,22 +30,24 @@ inline constexpr int kResidentThreads = 2048;
 inline constexpr int kResidentThreads = 0;
 #endif
 
-// How threads share short rows. `threads` threads, a part of a warp or several warps, share a row; each has
-// `packs` packs of `pack` elements. With threads == 1, a thread has `packs` packs of several rows each.
+// A tile is a division of short rows among threads. `threads` threads, a part of a warp or several warps, share a
+// row; each thread has `packs` packs of `pack` elements. If threads == 1, a thread has `packs` packs, each of
+// which holds several rows.
 struct Tile {
     int threads;
     int pack;
     int packs;
 
-    // Threads and rows of a block; lanes of a warp, and warps, that share a row.
+    // Return the threads and the rows of a block, and the lanes per warp and the warps that share a row.
     __host__ __device__ constexpr int block() const {
         return threads == 1 ? 256 : threads < 64 ? 64 : threads;
     }
     __host__ __device__ constexpr int rows() const { return block() / threads; }
     __host__ __device__ constexpr int lanes() const { return threads < 32 ? threads : 32; }
     __host__ __device__ constexpr int warps() const { return threads / lanes(); }
-    // Blocks that must fit on a multiprocessor; 0: any number. With up to 16 floats per thread, as many as it has
-    // threads for (4000 x 8064: 62.0 instead of 62.6 us); larger tiles would get too few registers.
+    // Returns the blocks that must fit on a multiprocessor; 0: any number. Tiles with up to 16 floats per thread
+    // use all threads of a multiprocessor (4000 x 8064: 62.0 instead of 62.6 us); larger tiles would get too few
+    // registers.
     template <class Compute>
     __host__ __device__ static constexpr int resident(const Tile& tile) {
         const bool small = sizeof(Compute) == 4 && tile.pack * tile.packs <= 16;
@@ -55,9 +59,9 @@ struct Tile {
     }
 };
 
-// Returns the maximum of a group of lanes in each of them. From compute capability 8.0 on, a warp has one
-// instruction for the maximum of integers. The bits of floats compare like integers if those of negative floats
-// are flipped: 4.3 instead of 4.4 us at 10 x 4000 floats on an H200.
+// Returns the maximum of a group of lanes, in each of these lanes. From compute capability 8.0 on, a warp has an
+// instruction for the maximum of integers. Floats compare like their bits as integers if the bits of negative
+// floats are flipped: 4.3 instead of 4.4 us at 10 x 4000 floats on an H200.
 template <int kLanes, class Compute>
 __device__ Compute max_in_group(Compute value) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
@@ -142,7 +146,8 @@ __global__ void __launch_bounds__(Tile{kThreads, kPack, kPacks}.block(),
     }
 }
 
-// For rows so short that a pack of 16 bytes holds one or several: a thread has each of them whole. count: elements.
+// For rows so short that a pack of 16 bytes holds one or several rows: a thread computes each of these rows
+// alone. count: number of elements.
 template <Algorithm kAlgorithm, int kCols, int kPacks, class T>
 __global__ void __launch_bounds__(Tile{1, kWidest<T>, kPacks}.block())
     rows_in_packs_kernel(const T* x, T* y, int64_t count) {
@@ -150,7 +155,7 @@ __global__ void __launch_bounds__(Tile{1, kWidest<T>, kPacks}.block())
     constexpr int kPack = kWidest<T>;
     constexpr int kBlock = Tile{1, kPack, kPacks}.block();
     const int64_t first = int64_t{blockIdx.x} * (kBlock * kPacks) + threadIdx.x;
-    // Copies pack p, or what the tensor has of its last pack.
+    // Copies pack p; of the tensor's last pack, only the existing elements.
     const auto move_pack = [&](int p, const T* from, T* to) {
         const int64_t elements = count - (first + p * kBlock) * kPack;
         if (elements >= kPack) {
@@ -193,9 +198,10 @@ __global__ void __launch_bounds__(Tile{1, kWidest<T>, kPacks}.block())
 
 // ---------------------------------------------------------------- the launch
 
-// The tiles with a kernel: several rows per pack; single elements, for rows that are short or not whole packs of
-// 16 bytes; two packs per thread, for few rows and the shortest; four, for all others. (Some are no powers of
-// two: rows of 4160 floats take 8% longer with 512 threads than with 384.)
+// The tiles that have a kernel: several rows per pack; single elements, for rows that are short or not whole
+// packs of 16 bytes; two packs per thread, for few rows and for the shortest rows; four packs, for all other
+// rows. (Some thread counts are not powers of two: rows of 4160 floats take 8% longer with 512 threads than with
+// 384.)
 template <class T>
 constexpr Tile kTiles[] = {{1, kWidest<T>, 2},   {4, 1, 4},
                            {16, 1, 4},           {32, 1, 4},
@@ -207,7 +213,7 @@ constexpr Tile kTiles[] = {{1, kWidest<T>, 2},   {4, 1, 4},
                            {192, kWidest<T>, 4}, {256, kWidest<T>, 4},
                            {384, kWidest<T>, 4}, {512, kWidest<T>, 4}};
 
-// Returns the tile for rows of `cols` columns, if there is one. aligned: whether x and y start at multiples of 16
+// Returns the tile for rows of `cols` columns, if there is one. aligned: true if x and y start at multiples of 16
 // bytes. packs: packs per thread, 2 or 4, for rows of whole packs.
 template <class T>
 std::optional<Tile> tile_for(int64_t cols, bool aligned, int packs) {
@@ -222,7 +228,7 @@ std::optional<Tile> tile_for(int64_t cols, bool aligned, int packs) {
     return {};
 }
 
-// The same for `rows` rows.
+// Returns the tile for `rows` rows: few rows get two packs per thread.
 template <class T>
 std::optional<Tile> tile_for_rows(int64_t rows, int64_t cols, bool aligned,
                                   int64_t multiprocessors) {
@@ -274,7 +280,7 @@ cudaError_t launch_tile(const Tile& tile, const T* x, T* y, int64_t rows, int64_
     }
 }
 
-// True if both start at multiples of 16 bytes.
+// True if x and y start at multiples of 16 bytes.
 template <class T>
 bool are_aligned(const T* x, const T* y) {
     return (reinterpret_cast<uintptr_t>(x) | reinterpret_cast<uintptr_t>(y)) % 16 == 0;
@@ -298,7 +304,7 @@ cudaError_t short_rows_softmax(const T* x, T* y, int64_t rows, int64_t cols, cud
     return launch_short_rows<Algorithm::softmax>(x, y, rows, cols, stream);
 }
 
-// The same for log(softmax(x)).
+// Computes log(softmax(x)) in the same way.
 template <class T>
 cudaError_t short_rows_log_softmax(const T* x, T* y, int64_t rows, int64_t cols,
                                    cudaStream_t stream) {

@@ -5,10 +5,10 @@
 // The front calls: softmax and log-softmax of any rows, along any axis, and their gradients.
 //   call       softmax, log_softmax, softmax_backward, log_softmax_backward: see front_call.cuh
 //   timed      front_softmax, front_log_softmax, softmax_backward, log_softmax_backward
-//   new here   softmax_plan(): a pure function that chooses the fastest kernel and says why
+//   new here   softmax_plan(): a pure function that chooses the fastest kernel and gives the reason
 //   traffic    1 read + 1 write per element wherever the chip can keep a row
 //   accepts    float, __half, __nv_bfloat16, double; any sizes up to 2^31 - 1 columns; any aligned address;
-//              the last axis or, by options.inner, any other; y may be x, dx y or dy
+//              the last axis or, with options.inner, any other axis; y may be x, dx may be y or dy
 //   rows       as in 04
 //   needs      CUDA 12.5; no workspace, but few long rows are faster with one
 #pragma once
@@ -33,8 +33,9 @@ struct SoftmaxOptions {
         1;  // the tensors are rows x cols x inner: the distance between elements of a row
 };
 
-// Who has a row: a few lanes of a warp, in registers (04); the threads of a tile, in registers; a block, a cluster
-// or the whole grid, in registers and shared memory. Along another axis, blocks have columns of several rows.
+// The threads that compute a row: a few lanes of a warp, in registers (04); the threads of a tile, in registers;
+// a block, a cluster or the whole grid, in registers and shared memory. Along another axis, a block computes
+// several columns.
 enum class Tier { lanes, tile, block, cluster, grid, columns };
 
 struct SoftmaxPlan {
@@ -49,9 +50,9 @@ struct SoftmaxPlan {
     smem_softmax::any_axis::Tiling columns;  // for Tier::columns
 };
 
-// The model of time, with an H200's constants where `chip` has none (medians of the sweeps recorded in
-// 05_smem_softmax/recorded): a launch, longer with more dependent instructions, and the bytes at the speed of a
-// copy, less if some threads have no elements.
+// The model of time: the time of a launch, which grows with the number of dependent instructions, plus the bytes
+// at the speed of a copy, or a lower speed if some threads have no elements. The constants are an H200's where
+// `chip` has none (medians of the sweeps recorded in 05_smem_softmax/recorded).
 template <class T>
 double bytes_of(int64_t rows, int64_t cols) {
     return 2. * static_cast<double>(rows) * static_cast<double>(cols) * sizeof(T);
@@ -62,8 +63,9 @@ double lanes_us(int64_t rows, int64_t cols, const Chip& chip) {
            bytes_of<T>(rows, cols) / (0.97 * chip.bytes_per_us);
 }
 
-// A tile also takes issue slots of its warps, most for rows of a few elements. Blocks of two warps with two packs
-// per thread are too short-lived, and elements stored one by one use more of the L2.
+// A tile also takes issue slots for its warps, most slots for rows of a few elements. Blocks of two warps with
+// two packs per thread end too soon for full speed, and elements stored one by one need more of the L2's
+// bandwidth.
 template <class T>
 double tile_us(const Tile& tile, int64_t rows, int64_t cols, const Chip& chip) {
     constexpr double kWarpsOfOne = 22.3;  // per microsecond and multiprocessor
@@ -82,8 +84,8 @@ double tile_us(const Tile& tile, int64_t rows, int64_t cols, const Chip& chip) {
                     warps / (kWarpsOfOne * static_cast<double>(chip.multiprocessors)));
 }
 
-// Share of a copy's speed for rows in turn: lower if registers or places of the last round stay empty; half for
-// doubles, whose exponentials limit.
+// Returns the share of a copy's speed for rows in turn: lower if registers, or places in the last round, stay
+// empty; half for doubles, whose exponentials limit the speed.
 template <class T>
 double share_in_turn(const Cut& cut, int64_t rows) {
     const smem_softmax::Slice& slice = cut.slice;
@@ -94,8 +96,8 @@ double share_in_turn(const Cut& cut, int64_t rows) {
            static_cast<double>(rounds * cut.rows_at_once);
 }
 
-// A cut is slower also if a multiprocessor keeps too little to hide the latency of memory. A single multiprocessor's
-// speed limits rows that are too few to use all of them.
+// Returns the predicted time of a cut. A cut is slower if a multiprocessor keeps too few bytes to hide the
+// latency of memory. If rows are too few to use all multiprocessors, the speed of a single multiprocessor limits.
 template <class T>
 double cut_us(const Cut& cut, int64_t rows, int64_t cols, const Chip& chip) {
     constexpr double kStart[] = {4.6, 4.8, 5.8};  // launch of a block, a cluster, the grid
@@ -134,8 +136,8 @@ double cut_us(const Cut& cut, int64_t rows, int64_t cols, const Chip& chip) {
 
 // ---------------------------------------------------------------- plans
 
-// The plan for rows x cols elements along the last axis. (It leaves out 03's split_row, which does what a cluster
-// or the grid does here, but for floats alone.)
+// Returns the plan for rows x cols elements along the last axis. (It omits 03's split_row, which does the work of
+// a cluster or the grid, but only for floats.)
 template <class T>
 SoftmaxPlan plan_of_rows(int64_t rows, int64_t cols, const Chip& chip, size_t workspace_bytes,
                          bool aligned) {
@@ -164,7 +166,7 @@ SoftmaxPlan plan_of_rows(int64_t rows, int64_t cols, const Chip& chip, size_t wo
                                         : "a short row: fewest instructions");
         }
     }
-    // (04 takes rows twice as long, but more slowly: 17.9 instead of 17.0 us at 4000 x 2016 floats.)
+    // (04 accepts rows twice as long, but is slower there: 17.9 instead of 17.0 us at 4000 x 2016 floats.)
     if (cols * static_cast<int64_t>(sizeof(T)) <= 4096) {
         consider(Tier::lanes, {}, lanes_us<T>(rows, cols, chip), "a warp has the row in registers");
     }
@@ -176,7 +178,8 @@ SoftmaxPlan plan_of_rows(int64_t rows, int64_t cols, const Chip& chip, size_t wo
     return best;
 }
 
-// The plan along the middle axis. tensors: tensors read; numbers: numbers per column that make up its sum.
+// Returns the plan along the middle axis. tensors: tensors that the kernel reads; numbers: numbers per column in
+// a partial result.
 template <class T>
 SoftmaxPlan plan_of_columns(int64_t outer, int64_t dim, int64_t inner, int tensors, int numbers,
                             const Chip& chip, size_t workspace_bytes, bool aligned) {
@@ -204,7 +207,7 @@ SoftmaxPlan plan_of_columns(int64_t outer, int64_t dim, int64_t inner, int tenso
     return best;
 }
 
-// The plan of softmax and log_softmax. aligned: whether x and y start at multiples of 16 bytes.
+// Return the plan of softmax and log_softmax. aligned: true if x and y start at multiples of 16 bytes.
 template <class T>
 SoftmaxPlan softmax_plan(int64_t rows, int64_t cols, const SoftmaxOptions& options,
                          const Chip& chip, size_t bytes = 0, bool aligned = true) {
@@ -218,7 +221,7 @@ SoftmaxPlan log_softmax_plan(int64_t rows, int64_t cols, const SoftmaxOptions& o
     return softmax_plan<T>(rows, cols, options, chip, bytes, aligned);
 }
 
-// The plan of both gradients. aligned: whether y, dy and dx start at multiples of 16 bytes.
+// Return the plan of both gradients. aligned: true if y, dy and dx start at multiples of 16 bytes.
 template <class T>
 SoftmaxPlan softmax_backward_plan(int64_t rows, int64_t cols, const SoftmaxOptions& options,
                                   const Chip& chip, size_t bytes = 0, bool aligned = true) {
@@ -257,8 +260,8 @@ SoftmaxPlan log_softmax_backward_plan(int64_t rows, int64_t cols, const SoftmaxO
 
 // ---------------------------------------------------------------- workspaces
 
-// Stores the largest workspace that a plan wants at any alignment. columns: along another axis; plan(aligned): along
-// the last.
+// Stores the largest workspace size that a plan uses at any alignment. columns() returns the size along another
+// axis; plan(aligned) returns the plan along the last axis.
 template <class Columns, class PlanOf>
 cudaError_t most_workspace_bytes(size_t* bytes, int64_t rows, int64_t cols,
                                  const SoftmaxOptions& options, Columns columns, PlanOf plan) {
@@ -300,7 +303,7 @@ cudaError_t log_softmax_backward_workspace_bytes(size_t* bytes, int64_t rows, in
 
 // ---------------------------------------------------------------- the calls
 
-// Launches what the plan of these rows says.
+// Launches the kernel that the plan of these rows chooses.
 template <Algorithm kAlgorithm, class T>
 cudaError_t softmax_of_rows(const T* x, T* y, int64_t rows, int64_t cols, void* workspace,
                             size_t bytes, cudaStream_t stream) {
@@ -310,7 +313,7 @@ cudaError_t softmax_of_rows(const T* x, T* y, int64_t rows, int64_t cols, void* 
     const SoftmaxPlan best =
         plan_of_rows<T>(rows, cols, this_chip(), bytes, smem_softmax::are_aligned(x, y));
     if (best.tier == Tier::lanes) {
-        // While y fits into the L2, the L2 merges the parts of a sector in whatever order they arrive.
+        // If y fits into the L2, the L2 merges the parts of a sector even if they arrive at different times.
         constexpr int64_t kCached = 40'000'000;  // bytes; an H200's L2 has 50 MB
         const bool small = rows * cols * static_cast<int64_t>(sizeof(T)) <= kCached;
         if constexpr (kAlgorithm == Algorithm::softmax) {
@@ -364,14 +367,15 @@ cudaError_t launch_gradient(const T* y, const T* dy, T* dx, int64_t rows, int64_
                                                      stream);
 }
 
-// y = softmax of each row of x. y may be x. A workspace pays for few rows of hundreds of thousands of columns.
+// Computes the softmax of each row of x into y. y may be x. A workspace makes few rows of hundreds of thousands
+// of columns faster.
 template <class T>
 cudaError_t softmax(const T* x, T* y, int64_t rows, int64_t cols, const SoftmaxOptions& options,
                     void* workspace, size_t bytes, cudaStream_t stream) {
     return launch_forward<Algorithm::softmax>(x, y, rows, cols, options, workspace, bytes, stream);
 }
 
-// y = log(softmax) of each row of x.
+// Computes the log-softmax of each row of x into y. y may be x.
 template <class T>
 cudaError_t log_softmax(const T* x, T* y, int64_t rows, int64_t cols, const SoftmaxOptions& options,
                         void* workspace, size_t bytes, cudaStream_t stream) {
@@ -379,7 +383,7 @@ cudaError_t log_softmax(const T* x, T* y, int64_t rows, int64_t cols, const Soft
                                                   stream);
 }
 
-// dx from the result y of softmax and its gradient dy. dx may be y or dy.
+// Computes dx from the result y of softmax and its gradient dy. dx may be y or dy.
 template <class T>
 cudaError_t softmax_backward(const T* y, const T* dy, T* dx, int64_t rows, int64_t cols,
                              const SoftmaxOptions& options, void* workspace, size_t bytes,
@@ -388,7 +392,7 @@ cudaError_t softmax_backward(const T* y, const T* dy, T* dx, int64_t rows, int64
                                                stream);
 }
 
-// dx from the result y of log_softmax and its gradient dy. dx may be y or dy.
+// Computes dx from the result y of log_softmax and its gradient dy. dx may be y or dy.
 template <class T>
 cudaError_t log_softmax_backward(const T* y, const T* dy, T* dx, int64_t rows, int64_t cols,
                                  const SoftmaxOptions& options, void* workspace, size_t bytes,

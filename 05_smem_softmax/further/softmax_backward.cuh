@@ -3,9 +3,9 @@
 // softmax-stages 05_smem_softmax/further/softmax_backward, version 1.0
 //
 // The gradient of softmax and of log-softmax for rows of any length, from the result y and its gradient dy.
-//   new here   two tensors on the chip where online_cached.cuh and cluster_softmax.cuh have one; the blocks of
+//   new here   two tensors on the chip, not one as in online_cached.cuh and cluster_softmax.cuh; the blocks of
 //              a row exchange a sum
-//   traffic    2 reads + 1 write per element that is kept, 4 reads + 1 write of the rest
+//   traffic    2 reads + 1 write per element that stays on the chip, 4 reads + 1 write per other element
 //   accepts    float, __half, __nv_bfloat16, double; any width and any address; dx may be dy or y
 //   needs      CUDA 12.5, as cluster_softmax.cuh
 //   source     softmax: dx = (dy - sum(y * dy)) * y; log-softmax: dx = dy - exp(y) * sum(dy)
@@ -43,7 +43,7 @@ __device__ void send(Sum<Compute> set, Sum<Compute>* there, uint64_t* arrived) {
 
 // ---------------------------------------------------------------- the kernels
 
-// Returns what a pack of y and one of dy add to the sum.
+// Returns the terms that a pack of y and a pack of dy add to the sum.
 template <Algorithm kAlgorithm, class T>
 __device__ ComputeOf<T> terms_of(uint4 y_words, uint4 dy_words) {
     const Numbers<T> y = numbers_of<T>(y_words);
@@ -54,7 +54,7 @@ __device__ ComputeOf<T> terms_of(uint4 y_words, uint4 dy_words) {
     return sum;
 }
 
-// Returns a pack of dx, once the sum is known.
+// Returns a pack of dx, computed from the sum.
 template <Algorithm kAlgorithm, class T>
 __device__ WidePack<T> gradients_of(uint4 y_words, uint4 dy_words, ComputeOf<T> sum) {
     const Numbers<T> y = numbers_of<T>(y_words);
@@ -67,8 +67,8 @@ __device__ WidePack<T> gradients_of(uint4 y_words, uint4 dy_words, ComputeOf<T> 
     return pack;
 }
 
-// As row_on_chip_kernel, with half as many packs of each of two tensors. kWhole: whether the packs of y, dy and
-// dx all start at multiples of 16 bytes; otherwise elements are loaded and stored one by one.
+// Works as row_on_chip_kernel, but with half as many packs of each of two tensors. kWhole: true if the packs of
+// y, dy and dx all start at multiples of 16 bytes; otherwise the kernel loads and stores single elements.
 template <Algorithm kAlgorithm, bool kMore, bool kWhole, class Team, class T>
 __global__ void __launch_bounds__(1024, 1)
     row_backward_kernel(const T* y, const T* dy, T* dx, Team team, int64_t cols, int64_t slice,
@@ -181,7 +181,7 @@ __global__ void __launch_bounds__(1024, 1)
     }
 }
 
-// The work of the gradients, for rows_in_turn().
+// The computation of the gradients of a row, for rows_in_turn().
 template <Algorithm kAlgorithm, class T>
 struct GradientOfRows {
     using Element = T;
@@ -220,7 +220,8 @@ __global__ void __launch_bounds__(kTurnThreads, 2)
 
 // ---------------------------------------------------------------- the launch
 
-// Returns the bytes of scratch that make rows of this shape faster on the current device; 0 if none do.
+// Returns the bytes of scratch with which rows of this shape are faster on the current device; 0 if scratch
+// does not help.
 template <class T>
 size_t softmax_backward_workspace_bytes(int64_t rows, int64_t cols) {
     if (rows <= 0 || cols <= 0) return 0;
@@ -267,12 +268,11 @@ cudaError_t launch_backward(const T* y, const T* dy, T* dx, int64_t rows, int64_
     return launch_backward_as<kAlgorithm>(cut, y, dy, dx, rows, cols, workspace, stream);
 }
 
-// Computes dx of softmax from its result y and the gradient dy of that (rows x cols, device memory, dx may be
-// either), of any width. A block has a row where there are no clusters, or where y, dy and dx are misaligned by
-// different amounts. workspace may be null; with softmax_backward_workspace_bytes() of it, aligned to 16 bytes,
-// few long rows are faster. A workspace belongs to one call at a time, on one stream: calls that overlap need
-// one each. Asynchronous on stream. Returns cudaErrorInvalidValue for a null or misaligned pointer, a negative
-// size, or more than 2^31 - 1 columns.
+// Computes dx of softmax from the result y and its gradient dy (rows x cols, device memory, dx may be y or dy),
+// of any width. If the device has no clusters, or y, dy and dx are misaligned by different amounts, a block
+// computes a row. workspace may be null; with softmax_backward_workspace_bytes() bytes, aligned to 16 bytes,
+// few long rows are faster. Concurrent calls need a workspace each. Asynchronous on stream. Returns
+// cudaErrorInvalidValue for a null or misaligned pointer, a negative size, or more than 2^31 - 1 columns.
 template <class T>
 cudaError_t softmax_backward(const T* y, const T* dy, T* dx, int64_t rows, int64_t cols,
                              void* workspace, size_t workspace_bytes, cudaStream_t stream) {
@@ -280,7 +280,7 @@ cudaError_t softmax_backward(const T* y, const T* dy, T* dx, int64_t rows, int64
                                                stream);
 }
 
-// The same for log_softmax.
+// Computes dx of log_softmax in the same way.
 template <class T>
 cudaError_t log_softmax_backward(const T* y, const T* dy, T* dx, int64_t rows, int64_t cols,
                                  void* workspace, size_t workspace_bytes, cudaStream_t stream) {

@@ -2,11 +2,11 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 06_softmax_topk/further/block_topk, version 1.0
 //
-// Up to 1024 best of a row, by a block.
-//   new here   no list is kept in order while the row is read: a threshold guessed from a sample rejects most
-//              elements, the candidates wait in shared memory, and counting in 256 bins finds the k best. If the
-//              guess was wrong, the block reads the row again with safe thresholds
-//   traffic    1 read per element, 2 after a wrong guess; for a long row 2048 more elements for the sample
+// Finds up to 1024 best elements of a row, with a block per row.
+//   new here   the block keeps no sorted list while it reads the row. A threshold guessed from a sample rejects
+//              most elements, candidates wait in shared memory, and counting in 256 bins finds the k best. After a
+//              wrong guess, the block reads the row again with safe thresholds
+//   traffic    1 read per element, 2 after a wrong guess; for long rows also 2048 elements of the sample
 //   accepts    float, __half, __nv_bfloat16; any address; k up to 1024 and up to cols, which are up to 2^31 - 1
 //   order      as in the lesson, for any number of blocks per row
 //   source     ours; a threshold from a sample: Floyd & Rivest 1975, "Expected time bounds for selection"
@@ -15,7 +15,7 @@
 
 namespace softmax_topk {
 
-// A barrier for the threads that share a list, a block's or a warp's.
+// Waits for all threads that share a list: a block or a warp.
 template <int kThreads>
 __device__ void meet() {
     if constexpr (kThreads == 32) {
@@ -34,8 +34,9 @@ __device__ bool any_of(bool mine) {
     }
 }
 
-// Candidates of a row in shared memory. All threads of the list make the same calls; threadIdx.x numbers them. Room
-// grows with the threads, so a multiprocessor holds lists for all of its threads.
+// Candidates of a row in shared memory. All threads of the list make the same calls; threadIdx.x is the thread's
+// index. The memory is proportional to the number of threads, so a multiprocessor can hold lists for all of its
+// threads.
 template <int kOfList>
 class CandidateList {
 public:
@@ -70,12 +71,14 @@ public:
 
     __device__ const Threshold& threshold() const { return threshold_; }
     __device__ int k() const { return k_; }
-    // The same in all threads, after a barrier: more than kRoom if some candidates found no place.
+    // Returns the number of candidates, more than kRoom if some found no place. All threads get the same number
+    // after a barrier.
     __device__ int count() const { return shared_.count; }
     __device__ Key key(int i) const { return shared_.keys[i]; }
 
-    // Returns an element that at least `rank` of the threads' elements reach, and apart from equal ones at most
-    // `most`; 0 if there are fewer. exists: a bit for each of the thread's elements that exists.
+    // Returns an element that at least `rank` and, not counting equal elements, at most `most` of the threads'
+    // elements reach; 0 if there are fewer than `rank`. exists: a bit for each of the thread's elements that
+    // exists.
     template <int kCount>
     __device__ uint32_t reached_by(int rank, int most, const float (&x)[kCount], unsigned exists) {
         const uint32_t best = exists != 0 ? ordered(max_of<0, kCount>(x)) : 0;
@@ -92,7 +95,8 @@ public:
         });
         return element <= 1 ? 0 : element;
     }
-    // Returns how many elements may reach a guess for `rank`: for rank k, as many as the final sort takes.
+    // Returns the number of elements that may reach a guess for `rank`: for rank k, the number that the final sort
+    // takes.
     __device__ int most_for(int rank) const {
         return rank == k_ ? places_ : rank + rank / 4;
     }
@@ -100,13 +104,13 @@ public:
     __device__ void guess(uint32_t element) {
         threshold_ = {Key{element} << 32, number_of(element)};
     }
-    // Raises the threshold to a key that k candidates reach or will reach. The same in all threads.
+    // Raises the threshold to a key that k candidates reach or will reach. All threads must pass the same key.
     __device__ void raise_to(Key key) {
         threshold_.raise(key);
     }
 
-    // Stores a warp's candidates, one per bit. key_of_lowest(bits): the key of the lowest bit. Returns false if there
-    // was no room.
+    // Stores a warp's candidates, one per bit. key_of_lowest(bits) returns the key of the lowest bit. Returns false
+    // if some candidates found no place.
     template <class KeyOfLowest>
     __device__ bool put_at_once(unsigned bits, KeyOfLowest key_of_lowest) {
         const int mine = __popc(bits);
@@ -122,8 +126,9 @@ public:
         }
         return __all_sync(~0u, at <= kRoom);
     }
-    // Stores the candidates of all threads, and raises the threshold when there is no room. not_below(element): a bit
-    // for each of the thread's elements that is at least as good. key_of_lowest(bits): a free place if no bit is set.
+    // Stores the candidates of all threads, and raises the threshold whenever the memory is full.
+    // not_below(element) returns a bit for each of the thread's elements that is at least as large.
+    // key_of_lowest(bits) returns a free place if no bit is set.
     template <class KeyOfLowest, class NotBelow>
     __device__ void put_all(unsigned bits, KeyOfLowest key_of_lowest, NotBelow not_below) {
         for (;;) {
@@ -133,8 +138,8 @@ public:
             bits &= not_below(element_of(threshold_.key));
         }
     }
-    // Raises the threshold to a key that k to `most` candidates reach (k <= most), and removes all others. (A barrier
-    // has followed the last put.)
+    // Raises the threshold to a key that k to `most` candidates reach (k <= most), and removes all other
+    // candidates. (The caller has passed a barrier since the last put.)
     __device__ void keep_best(int most) {
         const int count = min(shared_.count, kRoom);
         uint32_t best = 0;
@@ -169,8 +174,8 @@ public:
         return k_ <= 2 * kThreads ? sorted<2>() : sorted<4>();
     }
 
-    // Returns all candidates in order, or the k best if there are many; count() says how many. A small number is ranked
-    // instead of sorted: each thread counts the keys better than its own.
+    // Returns all candidates in order, or the k best if there are many; count() returns their number. If there are
+    // few, the threads rank them instead of sorting: each thread counts the keys better than its own.
     __device__ const Key* in_order() {
         meet<kThreads>();
         const int count = shared_.count, thread = static_cast<int>(threadIdx.x);
@@ -197,8 +202,8 @@ public:
     }
 
 private:
-    // Stores as many candidates of a warp's lanes as there is room for, if they reach the threshold. Returns a bit
-    // for each that is left.
+    // Stores the candidates of a warp's lanes that reach the threshold, until the memory is full. Returns a bit for
+    // each candidate that is left.
     template <class KeyOfLowest>
     __device__ unsigned put(unsigned bits, KeyOfLowest key_of_lowest) {
         while (__any_sync(~0u, bits != 0)) {
@@ -215,7 +220,8 @@ private:
         }
         return bits;
     }
-    // Returns the block's largest number, or a larger one of an earlier call. A barrier has followed that call.
+    // Returns the block's largest number, or a larger number of an earlier call. A barrier must follow the earlier
+    // call.
     __device__ uint32_t top_of(uint32_t mine) {
         for (int bit = 16; bit > 0; bit /= 2) mine = max(mine, __shfl_xor_sync(~0u, mine, bit));
         if (lane_ == 0) atomicMax(&shared_.top, mine);
@@ -223,11 +229,12 @@ private:
         return shared_.top;
     }
 
-    // Returns a number that at least `rank` of the block's numbers reach, and apart from equal ones at most `most`;
-    // low if there are fewer. for_each(visit): the thread's numbers; it ignores those below low or above high.
+    // Returns a number that at least `rank` and, not counting equal numbers, at most `most` of the block's numbers
+    // reach; low if there are fewer. for_each(visit) visits the thread's numbers; numbers below low or above high
+    // are ignored.
     //
-    // Cuts the range into 256 bins and counts the numbers in each. From the best bin down, the bin in which the count
-    // passes `rank` is the next range.
+    // Divides the range into 256 bins and counts the numbers in each bin. Counting from the best bin down, the bin
+    // in which the sum reaches `rank` is the next range.
     template <class K, class ForEach>
     __device__ K kth_best(K low, K high, int rank, int most, ForEach for_each) {
         int above = 0;  // numbers better than the range
@@ -248,7 +255,7 @@ private:
                 atomicAdd(&bins[bin / 4].element[bin % 4], 1);
             });
             meet<kThreads>();
-            // Each warp by itself: a lane has eight bins.
+            // Each warp adds up all bins itself, eight per lane.
             int counts[8], mine = 0;
 #pragma unroll
             for (int i = 0; i < 8; i += 4) {
@@ -281,7 +288,7 @@ private:
         }
     }
 
-    // Sorts a list of kEach * kThreads, of which a thread has kEach neighbours (Batcher's bitonic sort).
+    // Sorts a list of kEach * kThreads keys, kEach neighbouring keys per thread (Batcher's bitonic sort).
     template <int kEach>
     __device__ const Key* sorted() {
         Key* keys = shared_.keys;
@@ -294,7 +301,7 @@ private:
             mine[j] = i < count ? keys[i] : 0;
         }
         for (int size = 2; size <= places_; size *= 2) {
-            // Whether the lower of two places gets the better key.
+            // True if the lower of two places gets the better key.
             const auto is_falling = [&](int j) { return ((thread * kEach + j) & size) == 0; };
             for (int bit = size / 2; bit > 0; bit /= 2) {
                 const int other_thread = bit / kEach;
@@ -348,13 +355,13 @@ constexpr int64_t kMostK = 1024;  // the longest list that a block sorts
 using BlockList = CandidateList<kBlock>;
 constexpr int kRoom = BlockList::kRoom;  // candidates that a block holds
 
-// Loads a sample: kCount elements per thread, from places all over the range, with some neighbouring packs at each. For
-// ranges longer than a batch.
+// Loads a sample of kCount elements per thread: some neighbouring packs from each of many places all over the
+// range. The range must be longer than a batch.
 template <int kThreads, class T, int kCount>
 __device__ void load_sample(const Range<T>& range, float (&x)[kCount]) {
     constexpr int kPack = 16 / sizeof(T), kPacks = kCount / kPack, kLanes = kThreads == 32 ? 8 : 16;
     constexpr int64_t kPlaces = kPacks * kThreads / kLanes;
-    // One pack less at either end, since those may lie partly outside.
+    // Omits the first and the last pack, since these may be partly outside.
     const int64_t packs =
         (range.end - range.begin - 2 * kPack) / kPack / kPlaces;  // packs from place to place
     const auto* all = reinterpret_cast<const Pack<T, kPack>*>(range.row + range.first_pack()) + 1;
@@ -369,7 +376,8 @@ __device__ void load_sample(const Range<T>& range, float (&x)[kCount]) {
 }
 
 // Returns a rank such that very likely at least k elements of the row reach the sample's element of that rank. The
-// number of the k best in the sample has a Poisson distribution; four deviations above its mean are rarely exceeded.
+// number of the k best elements in the sample has a Poisson distribution; this number rarely exceeds its mean by
+// more than four standard deviations.
 __host__ __device__ inline int likely_rank(int64_t k, int64_t some, int64_t cols) {
     const float mean = static_cast<float>(k) * static_cast<float>(some) / static_cast<float>(cols);
     return static_cast<int>(fminf(static_cast<float>(k), mean + 4 * sqrtf(mean) + 6));
@@ -386,9 +394,9 @@ __device__ void guess_from_sample(List& list, const Range<T>& range, int64_t col
     if (element != 0) list.guess(element);
 }
 
-// Stores a range's candidates and returns the thread's pair. The row has `cols` elements. Not safe: the threshold is a
-// guess, and no warp waits for another. Then the list may count more than it has room for, or fewer than k; without
-// enough room, the pair is invalid.
+// Stores a range's candidates and returns the thread's pair. The row has `cols` elements. If !kSafe, the threshold
+// is a guess, and no warp waits for another. Then count() may be less than k, or more than kRoom, and in the second
+// case the pair is invalid.
 template <bool kSafe, class List, class T>
 __device__ Normalizer put_range(List& list, const Range<T>& range, int64_t cols) {
     constexpr int kThreads = List::kThreads;
@@ -429,13 +437,13 @@ __device__ Normalizer put_range(List& list, const Range<T>& range, int64_t cols)
     return mine;
 }
 
-// Threads per multiprocessor for which the registers suffice.
+// Returns the number of threads per multiprocessor for which the registers suffice.
 constexpr int resident_threads(int of_block, size_t element_bytes) {
     return of_block == kBlock || (of_block == 128 && element_bytes > 2) ? 1024 : 768;
 }
 
-// A block per row and slice: blockIdx.x is the row, blockIdx.y the slice. Results go to `outputs`, those of slices to
-// `partial`, up to k keys each.
+// A block computes a slice of a row: blockIdx.x is the row, blockIdx.y the slice. If a row has one slice, the
+// results go to `outputs`, otherwise to `partial`, up to k keys per slice.
 template <class List, class T>
 __global__ void __launch_bounds__(List::kThreads,
                                   resident_threads(List::kThreads, sizeof(T)) / List::kThreads)
@@ -448,7 +456,7 @@ __global__ void __launch_bounds__(List::kThreads,
 
     List list(shared, k);
     Normalizer mine = put_range<false>(list, slice, cols);
-    // A slice may have fewer than k; the merge sees whether that matters.
+    // A slice may have fewer than k candidates; the merge detects whether some are missing.
     if (list.count() > List::kRoom || (list.count() < k && !is_shared)) {
         list.restart();
         mine = put_range<true>(list, slice, cols);
@@ -470,7 +478,7 @@ __global__ void __launch_bounds__(List::kThreads,
     }
 }
 
-// One block per row merges what the slices of the row left.
+// Merges the results of a row's slices, with one block per row.
 template <class T>
 __global__ void __launch_bounds__(kBlock)
     merge_slices_kernel(const T* x, Partial partial, int64_t slices, Outputs<T> outputs,
@@ -511,12 +519,13 @@ __global__ void __launch_bounds__(kBlock)
             bits, [&](unsigned some) { return BlockList::lowest_of(some, keys); },
             [](float) { return ~0u; });
     }
-    // If there are k candidates, k of them reach this threshold.
+    // If there are k candidates, at least k of them reach this threshold.
     if (list.count() >= k) {
         list.raise_to(Key{least} << 32);
         list.keep_best(static_cast<int>(k));
     }
-    // A slice with a higher cut may lack some of the best. (Rare: a slice with many more of them than the others.)
+    // A slice with a cut above the threshold may lack some of the best elements. (This is rare: such a slice has
+    // many more of them than the others.)
     bool has_lost = false;
     for (int64_t slice = threadIdx.x; slice < slices; slice += kBlock) {
         has_lost |= cuts[slice] > list.threshold().key;

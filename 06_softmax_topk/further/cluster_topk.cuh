@@ -2,11 +2,11 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 06_softmax_topk/further/cluster_topk, version 1.0
 //
-// Up to 1024 best of each of a few long rows, by a cluster of blocks per row.
-//   new here   one launch: each block sorts its candidates in its shared memory, then counts for each of them the
-//              better ones in the other blocks' lists. That is its place in the row's list, so the block writes it.
-//              No block merges lists, and nothing goes through device memory
-//   traffic    as block_topk.cuh; a row of up to one batch is its own sample
+// Finds up to 1024 best elements of each of a few long rows, with a cluster of blocks per row.
+//   new here   one launch. Each block sorts its candidates in its shared memory. Then it counts for each candidate
+//              the better candidates in all blocks' lists. This count is the candidate's place in the row's list.
+//              No block merges lists, and no exchange goes through device memory
+//   traffic    as block_topk.cuh; for a row of up to one batch, the whole row is the sample
 //   accepts    as block_topk.cuh
 //   needs      compute capability 9.0
 //   source     ours
@@ -17,11 +17,11 @@
 
 namespace softmax_topk {
 
-// A cluster loads a row as one large block would: each block's elements are spread over every batch.
+// A cluster loads a row as one large block would: every batch contains elements of each block.
 template <int kBlocks, class T, int kCount>
 using ClusterBatch = Batch<kBlocks * kBlock, T, kCount>;
 
-// Returns the number of the row's elements that a block has, up to a few at either end.
+// Returns approximately the number of the row's elements that a block loads.
 template <int kBlocks, class T>
 __device__ int64_t share_of(const Range<T>& row, int rank) {
     constexpr int64_t kCols = kBlock * 16 / sizeof(T);  // side by side
@@ -29,7 +29,8 @@ __device__ int64_t share_of(const Range<T>& row, int rank) {
     return row.end / (kBlocks * kCols) * kCols + (rest < 0 ? 0 : rest < kCols ? rest : kCols);
 }
 
-// Stores the candidates of a cluster's block and returns the thread's pair. Not safe, as put_range<false>().
+// Stores the candidates of one block of the cluster and returns the thread's pair. Uses guesses, as
+// put_range<false>() does.
 template <int kBlocks, int kCount, class T>
 __device__ Normalizer put_share(BlockList& list, const Range<T>& row, int rank) {
     using Part = ClusterBatch<kBlocks, T, kCount>;
@@ -48,8 +49,8 @@ __device__ Normalizer put_share(BlockList& list, const Range<T>& row, int rank) 
         if (first < row.end) Part(row, first, thread).fetch(next);
         const bool any = add_batch(mine, x, list.threshold().least);
         if (is_one_batch) {
-            // The best of each half of a thread's elements. Few other elements are better than the last of these that
-            // counts.
+            // Guesses the threshold from the best of each half of a thread's elements: few other elements exceed
+            // the guess.
             constexpr int kHalf = kCount / 2;
             const float best[] = {max_of<0, kHalf>(x), max_of<kHalf, kHalf>(x)};
             const int likely = likely_rank(list.k(), share_of<kBlocks>(row, rank), row.end);
@@ -65,19 +66,19 @@ __device__ Normalizer put_share(BlockList& list, const Range<T>& row, int rank) 
     return mine;
 }
 
-// What a block publishes about its list.
+// The summary of a block's list for the other blocks.
 struct Summary {
     Key cut;  // keys below it may be missing
     Normalizer normalizer;
     int count;
 };
 
-// Blocks per multiprocessor. (16-bit elements take more registers than two blocks would leave.)
+// Returns the blocks per multiprocessor. (16-bit elements need too many registers for two blocks.)
 constexpr int resident_blocks(size_t element_bytes) {
     return element_bytes == 2 ? 1 : 2;
 }
 
-// blockIdx.x is the row, blockIdx.y the block's number in the cluster, which has the whole row.
+// A cluster computes a row: blockIdx.x is the row, blockIdx.y the block's rank in the cluster.
 template <int kBlocks, int kCount, class T>
 __global__ void __launch_bounds__(kBlock, resident_blocks(sizeof(T)))
     cluster_topk_kernel(const T* x, Outputs<T> outputs, int64_t cols, int64_t k) {
@@ -86,7 +87,7 @@ __global__ void __launch_bounds__(kBlock, resident_blocks(sizeof(T)))
         kRoom - static_cast<int>(kMostK);  // keys of all blocks that are compared at a time
     __shared__ BlockList::Shared shared;
     __shared__ Summary summary;
-    __shared__ int better[kMostK];  // for each key of the list, the number of better ones
+    __shared__ int better[kMostK];  // for each key of the list, the number of better keys
     __shared__ int reached;         // keys that reach all cuts
     const auto cluster = cooperative_groups::this_cluster();
     const int rank = static_cast<int>(blockIdx.y);
@@ -125,7 +126,7 @@ __global__ void __launch_bounds__(kBlock, resident_blocks(sizeof(T)))
         }
         longest |= 1;  // an odd length: lists searched side by side start in different banks
 
-        // As many lists at a time as there is room for, mostly all.
+        // Copies as many lists at a time as fit, mostly all.
         Key* others = shared.keys + kMostK;
         const int at_once = min(kBlocks, kOthers / longest);
         for (int from = 0; from < kBlocks; from += at_once) {
@@ -175,7 +176,7 @@ __global__ void __launch_bounds__(kBlock, resident_blocks(sizeof(T)))
             __syncthreads();
         }
         __cluster_barrier_arrive();  // this block has read what it needs from the others
-        // If k keys reach all cuts, the lists contain all of the row's best.
+        // If k keys reach all cuts, the lists contain all k best elements of the row.
         if (is_sure || reached >= k) {
 #pragma unroll 1  // nearly always one trip
             for (int i = thread; i < count; i += kBlock) {

@@ -2,14 +2,14 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 06_softmax_topk/further/mass_cut, version 1.0
 //
-// Finds where a sorted row would be cut so that a given number of elements, or a given share of the probability, comes
-// before the cut, without sorting.
-//   new here   masses are whole numbers, so sums do not depend on their order; the last element that stays is found two
-//              bits of its key per read
+// Finds the place at which to cut a sorted row so that a given number of elements, or a given share of the
+// probability, comes before the cut. Does not sort the row.
+//   new here   masses are integers, so sums do not depend on their order; each read finds two bits of the key of
+//              the last element that stays
 //   traffic    a read for every two bits of a key (and of a column, if the cut goes through equal elements)
 //   order      as in the lesson: of equal elements the lower columns stay
-//   source     Alabi et al. 2012, "Fast k-selection algorithms for graphics processing units", which chooses digits by
-//              the number of elements that have them; here also by their probability
+//   source     Alabi et al. 2012, "Fast k-selection algorithms for graphics processing units", which chooses digits
+//              by the number of elements; here also by probability
 #pragma once
 #include <cmath>
 #include <type_traits>
@@ -18,8 +18,8 @@
 
 namespace softmax_topk::sampling {
 
-// Probabilities in units so small that 62 bits hold the sum of a row. The best column has 2^40 units, or fewer in
-// rows of more than four million columns. A column with less than one unit is never chosen.
+// Probabilities as integers; 62 bits hold the sum of a row. The best column has 2^40 units, or fewer in rows of
+// more than four million columns. A column with less than one unit is never chosen.
 using Mass = unsigned long long;
 
 inline float units_of_best(int64_t cols) {
@@ -28,7 +28,7 @@ inline float units_of_best(int64_t cols) {
     return std::ldexp(1.f, bits);
 }
 
-// exp(x / temperature) relative to the best element's.
+// Computes exp(x / temperature) relative to that of the best element.
 struct Weights {
     float best;
     float scale;  // log2(e) / temperature
@@ -38,20 +38,21 @@ struct Weights {
     __device__ Mass mass(float x) const { return static_cast<Mass>(weight(x) * units); }
 };
 
-// A digit is two bits. For each digit but the last, `above` is the mass of all keys larger than any with this digit.
+// A digit has two bits. A pass tries all digits except the last: for each, it sums up the mass of the keys that are
+// larger than every key with this digit.
 constexpr int kDigit = 2;
 constexpr int kTried = (1 << kDigit) - 1;
 
-// A key, the mass above it, and the mass down to and including it.
+// A key, the mass of all larger keys, and the mass of these and the key itself.
 struct Found {
     uint32_t key;
     Mass above;
     Mass with;
 };
 
-// Returns the smallest key of `bits` bits with less mass above it than `limit` (above 0): the last key that stays if
-// the first keys are to make up that mass. for_each(visit): calls visit(key, mass) for each of the thread's elements,
-// in every pass the same.
+// Returns the smallest key of `bits` bits for which all larger keys have less mass than `limit` (above 0): the last
+// key that stays if the first keys must make up this mass. for_each(visit) calls visit(key, mass) for each of the
+// thread's elements; every pass calls it again.
 template <int kThreads, class ForEach>
 __device__ Found find(int bits, Mass limit, ForEach for_each) {
     Found found{0, 0, ~Mass{0}};
@@ -85,14 +86,15 @@ __device__ Found find(int bits, Mass limit, ForEach for_each) {
     return found;
 }
 
-// Returns the bits that number `count` things.
+// Returns the number of bits that can number `count` items.
 __host__ __device__ inline int bits_for(int64_t count) {
     int bits = 0;
     while (int64_t{1} << bits < count) ++bits;
     return bits;
 }
 
-// Bits of a type's ordered numbers: for narrow types, all further bits are equal.
+// The number of leading bits in which a type's ordered numbers differ; for 16-bit types, the further bits carry no
+// information.
 template <class T>
 constexpr int kKeyBits = sizeof(T) == 4              ? 32
                          : std::is_same_v<T, __half> ? 19
@@ -102,7 +104,7 @@ __device__ uint32_t order_of(float u) {
     return ordered(u) >> (32 - kKeyBits<T>);
 }
 
-// What stays: all larger keys, and of the elements with this key those up to a column.
+// The elements that stay: those with larger keys, and those with this key up to column `last`.
 struct Cut {
     uint32_t key = 0;
     int32_t last = INT32_MAX;
@@ -117,8 +119,8 @@ struct Cut {
     }
 };
 
-// Visits the elements of a range, which kThreads threads share: visit(element, column). Few loads are in flight,
-// because the visitor needs more registers than usual.
+// Calls visit(element, column) for the elements of a range that kThreads threads share. Only eight loads are in
+// flight, because the visitor needs many registers.
 template <int kThreads, class T, class Visit>
 __device__ void for_each_element(const Range<T>& range, int thread, Visit visit) {
     constexpr uint32_t kLoads = 8;
@@ -139,8 +141,8 @@ __device__ void for_each_element(const Range<T>& range, int thread, Visit visit)
     }
 }
 
-// Returns the cut after the first elements of a row's order that make up `limit` (above 0). measure(element, column):
-// what an element adds; equal elements add the same, or nothing.
+// Returns the cut after the first elements in sorted order that make up `limit` (above 0). measure(element, column)
+// returns the amount that an element adds; equal elements add the same amount or 0.
 template <int kThreads, class T, class Measure>
 __device__ Cut cut_at(const Range<T>& row, Mass limit, Measure measure) {
     const Found by_element = find<kThreads>(kKeyBits<T>, limit, [&](auto visit) {
@@ -149,7 +151,8 @@ __device__ Cut cut_at(const Range<T>& row, Mass limit, Measure measure) {
         });
     });
     if (by_element.with <= limit) return {by_element.key, INT32_MAX};
-    // Only some of the elements equal to the last one stay: the first columns, which have the largest keys.
+    // Only some of the elements equal to the last element stay: those with the lowest columns, whose keys by column
+    // are largest.
     const int bits = bits_for(row.end);
     const uint32_t largest = (1u << bits) - 1;
     const Found by_column = find<kThreads>(bits, limit - by_element.above, [&](auto visit) {

@@ -3,8 +3,9 @@
 // softmax-stages 06_softmax_topk/further/philox, version 1.0
 //
 // Random numbers without state: a function of a counter and a key, the same on every device.
-//   new here   each caller computes its number from its position; no generator is passed on
-//   gain       no memory for states, no order of calls: any row of any launch can be drawn again
+//   new here   each caller computes its random number from its position; there is no generator object
+//   gain       needs no memory for states and no order of calls: any row of any launch can be drawn
+//              again
 //   source     Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3": Philox 4x32-10
 #pragma once
 #include <cstdint>
@@ -13,7 +14,8 @@
 
 namespace softmax_topk {
 
-// Ten rounds. Each multiplies two of the four words and mixes the upper halves into the other two.
+// Runs ten rounds. Each multiplies two of the four words and mixes the upper halves into the other
+// two words.
 __host__ __device__ inline uint4 philox(uint4 counter, uint2 key) {
     for (int round = 0; round < 10; ++round) {
         const uint64_t x = uint64_t{0xd2511f53u} * counter.x;
@@ -27,8 +29,8 @@ __host__ __device__ inline uint4 philox(uint4 counter, uint2 key) {
     return counter;
 }
 
-// Returns 64 random bits for a row. The key is the seed, the counter (offset, row): the first bits of
-// curand_init(seed, row, 4 * offset).
+// Returns 64 random bits for a row. The key is the seed, and the counter is (offset, row). These are
+// the first bits after curand_init(seed, row, 4 * offset).
 __host__ __device__ inline uint64_t random_bits(uint64_t seed, uint64_t row, uint64_t offset) {
     const uint4 words =
         philox(make_uint4(static_cast<uint32_t>(offset), static_cast<uint32_t>(offset >> 32),

@@ -2,9 +2,10 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 06_softmax_topk/further/reductions, version 1.0
 //
-// The reductions of this folder, by level: of a warp (all lanes get the result) and of a block (all threads do).
+// The reductions of this folder: of a warp (all lanes get the result) and of a block (all threads get the
+// result).
 //   new here   nothing: shuffles within a warp, shared memory and barriers within a block
-//   used by    warp_topk.cuh, block_topk.cuh, mass_cut.cuh and what includes them
+//   used by    warp_topk.cuh, block_topk.cuh, mass_cut.cuh and the headers that include them
 #pragma once
 #include <cub/block/block_reduce.cuh>
 
@@ -14,7 +15,7 @@ namespace softmax_topk {
 
 // ---------------------------------------------------------------- normalizer pairs
 
-// Returns the pair of two sets of elements together.
+// Returns the pair of the union of two sets of elements.
 __device__ inline Normalizer merge(Normalizer a, Normalizer b) {
     const float m = fmaxf(a.m, b.m);
     const float base = base_of(m);

@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 06_softmax_topk/further/row_scan, version 1.0
 //
-// What all fast ways share: keys, thresholds, batches.
-//   new here   one number for an element and its column, which compares as the list does; 16 elements per thread
-//              at a time, whose maximum says whether any of them may be among the best
+// The parts that all fast kernels share: keys, thresholds and batches.
+//   new here   one integer for an element and its column, with the order of the list; batches of 16 elements per
+//              thread, whose maximum tells whether any of the 16 may be among the best
 //   accepts    float, __half, __nv_bfloat16; any address; up to 2^31 - 1 columns
 //   order      as in the lesson
 //   source     ours
@@ -21,7 +21,8 @@ using online_softmax::Normalizer;
 using warp_softmax::fast_exp2;
 using warp_softmax::Pack;
 
-// Where results go: rows x k each, and one log_sum_exp per row. Any may be nullptr. Columns go to 32 or to 64 bits.
+// Where results are stored: rows x k values each, and one log_sum_exp per row. Any pointer may be nullptr. Columns
+// have 32 or 64 bits.
 template <class T>
 struct Outputs {
     T* probabilities;
@@ -31,11 +32,11 @@ struct Outputs {
     float* log_sum_exp;
 };
 
-// An element and its column as one number: the greater key comes first. No two columns have the same key. 0 is no
-// element's key and marks a free place.
+// An element and its column as one integer: the element with the greater key comes first. No two columns have the
+// same key. No element has key 0, which marks a free place.
 using Key = unsigned long long;
 
-// Returns an unsigned number that compares as the float does. -0 becomes 0, and NaN the largest number.
+// Returns an unsigned integer with the order of the float. -0 becomes 0, and NaN becomes the largest integer.
 __device__ inline uint32_t ordered(float u) {
     const uint32_t bits = __float_as_uint(u + 0.f);
     const uint32_t turned = bits >> 31 != 0 ? ~0u : 0x80000000u;
@@ -57,11 +58,11 @@ __device__ inline int32_t column_of(Key key) {
     return static_cast<int32_t>(~static_cast<uint32_t>(key));
 }
 
-// The k-th best so far: only elements that reach it can be among the best of all.
+// The k-th best so far: only elements that reach this threshold can be among the row's k best.
 struct Threshold {
     Key key = 1;  // anything but a free place
-    // The smallest value with which a later column can still enter the list: the next above the k-th best. (Nothing is
-    // above +inf and NaN; then it is NaN, and no element is less than NaN.)
+    // The smallest value with which a later column can still enter the list: the next value above the k-th best.
+    // (If the k-th best is +inf or NaN, this is NaN, and no element is less than NaN.)
     float least = -INFINITY;
 
     __device__ bool is_none() const { return key == 1; }
@@ -73,7 +74,7 @@ struct Threshold {
     }
 };
 
-// Elements of a thread in a batch: so many loads are in flight together.
+// Elements per thread in a batch; their loads are in flight together.
 constexpr int kBatchElements = 16;
 
 // Columns begin .. end of a row.
@@ -82,7 +83,8 @@ struct Range {
     const T* row;
     int64_t begin, end;
 
-    // Packs start at multiples of 16 bytes. Returns the column of the first one, at or before the range.
+    // Returns the column at which the first pack starts, at or before `begin`. Packs start at multiples of 16
+    // bytes.
     __device__ int64_t first_pack() const {
         return begin -
                static_cast<int64_t>(reinterpret_cast<uintptr_t>(row + begin) % 16 / sizeof(T));
@@ -98,8 +100,9 @@ __device__ Range<T> part_of(const Range<T>& row, int64_t part, int64_t parts) {
     return {row.row, up_to(part), up_to(part + 1)};
 }
 
-// What kThreads threads load together from a range, from column `first` on, kCount elements each. Places count from
-// there. (A thread holds its elements in registers, so no index may be a run-time variable.)
+// The elements that kThreads threads load together from a range, kCount per thread, from column `first` on. Places
+// are relative to `first`. (A thread holds its elements in registers, so all indices must be compile-time
+// constants.)
 template <int kThreads, class T, int kCount = kBatchElements>
 class Batch {
 public:
@@ -114,7 +117,8 @@ public:
           from_(static_cast<int>(range.begin > first ? range.begin - first : 0)),
           count_(static_cast<int>(range.end - first < kCols ? range.end - first : kCols) - from_) {}
 
-    // Loads the thread's elements, -inf outside of the range. Packs that lie wholly inside or outside move as packs.
+    // Loads the thread's elements, or -inf outside of the range. Loads whole packs if each pack is completely
+    // inside or completely outside.
     __device__ void fetch(Held& held) const {
         const auto pack = [&](int i) {
             return *reinterpret_cast<const Pack<T, kPack>*>(at_ + place(i));
@@ -149,7 +153,8 @@ public:
         fetch(held);
         unpack(held, x);
     }
-    // The place of the thread's element i in the batch, its column in the row, and whether it is in the range.
+    // Return the place of the thread's element i in the batch, the element's column, and whether the range contains
+    // it.
     __device__ int place(int i) const {
         return i / kPack * kThreads * kPack + mine_ + i % kPack;
     }
@@ -211,11 +216,12 @@ private:
     int mine_, from_, count_;
 };
 
-// Returns what to subtract for a maximum of m: 0 for infinities, because inf - inf would be NaN.
+// Returns the value to subtract from elements with maximum m: m, but 0 for infinities, because inf - inf would be
+// NaN.
 __device__ inline float base_of(float m) {
     return fabsf(m) == INFINITY ? 0.f : m;
 }
-// Returns exp(x), or with another scale exp(x / temperature).
+// Returns exp(x), or exp(x / temperature) if scale is log2(e) / temperature.
 constexpr float kLog2e = 1.4426950408889634f;
 __device__ inline float short_exp(float x, float scale = kLog2e) {
     return fast_exp2(x * scale);
@@ -230,7 +236,7 @@ __device__ float max_of(const float (&x)[kCount]) {
     return max;
 }
 
-// Adds a batch to a set. Returns whether an element of the batch may have `least` or more. NaN makes d NaN.
+// Adds a batch to a pair. Returns true if an element of the batch may be `least` or larger. NaN makes d NaN.
 template <int kCount>
 __device__ bool add_batch(Normalizer& set, const float (&x)[kCount], float least,
                           float scale = kLog2e) {
@@ -245,7 +251,7 @@ __device__ bool add_batch(Normalizer& set, const float (&x)[kCount], float least
     return !(max < least) || set.d != set.d;
 }
 
-// Writes the i-th best of a row with this normalizer.
+// Writes the results for the i-th best element of a row with this normalizer.
 template <class T>
 __device__ void write(const Outputs<T>& outputs, int64_t row, int64_t k, int64_t i, Key key,
                       Normalizer normalizer) {
@@ -264,12 +270,12 @@ __device__ void write(const Outputs<T>& outputs, int64_t row, int64_t k, int64_t
     }
 }
 
-// What each slice of a row leaves for the launch that merges the slices: its best keys and its normalizer.
+// Results that each slice of a row stores for the launch that merges the slices: its best keys and its normalizer.
 struct Partial {
     Key* best;  // k or more places per slice
     Normalizer* normalizers;
-    // For slices that blocks leave unsorted: the number of keys, and a cut that all of them reach. Whatever else of the
-    // slice may be among the row's best lies below the cut.
+    // For unsorted slices: the number of keys, and a cut that all these keys reach. Any other element of the slice
+    // that may be among the row's best is below the cut.
     Key* cuts;
     int* counts;
 };

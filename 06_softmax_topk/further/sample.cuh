@@ -2,28 +2,29 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 06_softmax_topk/further/sample, version 1.0
 //
-// The front call: a language model's next token, a random column of each row by its probability.
+// The front call: draws a random column of each row by its probability, for example a language model's next token.
 //   call       sample: see front_call.cuh
 //   timed      sample
-//   new here   sample_plan(): a pure function that says whether to find cuts in a list of the best or by reading
-//              the row again
-//   traffic    one read, and one warp's part of the row again; with cuts one read, and more if a list is too short
+//   new here   sample_plan(): a pure function that decides whether to find cuts in a list of the best elements or
+//              by reading the row again
+//   traffic    one read, plus a second read of one warp's part of the row; with cuts one read, but more if a list
+//              is too short
 //   accepts    float, __half, __nv_bfloat16; int32_t and int64_t columns; up to 2^31 - 1 rows and columns
-//   rows       with NaN or +inf, or of -inf alone, have no distribution: column -1, probability NaN
+//   rows       with NaN or +inf, or with -inf alone, have no distribution: column -1, probability NaN
 #pragma once
 #include "sampling.cuh"
 #include "topk.cuh"
 
 namespace softmax_stages {
 
-// How to choose a column. The defaults change nothing.
+// Options of the choice. With the defaults, every column can be drawn by its softmax probability.
 struct SampleOptions {
-    float temperature = 1.f;  // x is divided by it; 0: the best column
+    float temperature = 1.f;  // divides x; 0: the best column
     int64_t top_k = 0;        // keeps this many best columns; 0: all
     float top_p = 1.f;        // keeps the fewest best columns that together have this probability
-    float min_p = 0.f;        // drops columns below this share of the best one's probability
+    float min_p = 0.f;        // drops columns below this share of the best column's probability
     uint64_t seed = 0;
-    uint64_t offset = 0;  // another one for each token of a sequence
+    uint64_t offset = 0;  // must differ for each token of a sequence
 };
 
 struct SamplePlan {
@@ -31,7 +32,7 @@ struct SamplePlan {
     int64_t listed;  // for lists: the places of each row's list
     const char* reason;
     size_t workspace_bytes;       // used by this plan
-    size_t more_workspace_bytes;  // if not 0: with so much it would not read rows repeatedly
+    size_t more_workspace_bytes;  // if not 0: this size would avoid repeated reads of rows
 };
 
 inline bool is_valid(const SampleOptions& options) {
@@ -58,7 +59,7 @@ inline softmax_topk::sampling::Draw draw_of(const SampleOptions& options, int64_
             options.offset};
 }
 
-// The workspace: lists at multiples of 256 bytes, then what topk() needs.
+// The workspace holds lists at multiples of 256 bytes, then the workspace of topk().
 constexpr size_t list_part(size_t bytes) {
     return (bytes + 255) / 256 * 256;
 }
@@ -129,10 +130,11 @@ cudaError_t sample_from_lists(const T* x, int64_t rows, int64_t cols,
     return softmax_topk::sampling::launch_from_list(x, rows, cols, draw, lists, chosen, stream);
 }
 
-// Chooses a random column of each row of x and writes it to columns (int32_t or int64_t), and its probability among
-// what stays to probabilities, unless that is nullptr. The same x, options and rows give the same columns in every
-// run. Returns cudaErrorInvalidValue for a temperature below 0 or with an infinite reciprocal, top_k below 0, top_p
-// outside of (0, 1], or min_p outside of [0, 1]. Does nothing for rows without columns.
+// Draws a random column of each row of x and writes the column to columns (int32_t or int64_t). Writes the column's
+// probability among the columns that stay to probabilities, unless nullptr. The same x, options and rows give the
+// same columns in every run. Returns cudaErrorInvalidValue for a temperature below 0 or with an infinite
+// reciprocal, top_k below 0, top_p outside of (0, 1], or min_p outside of [0, 1]. Does nothing for rows without
+// columns.
 template <class T, class Index>
 cudaError_t sample(const T* x, Index* columns, float* probabilities, int64_t rows, int64_t cols,
                    const SampleOptions& options, void* workspace, size_t bytes,

@@ -3,12 +3,14 @@
 // softmax-stages 06_softmax_topk/further/sampling, version 1.0
 //
 // The kernels of sample(): a random column of each row, by its probability.
-//   new here   one random number per row points into the columns that stay, each as wide as its probability
-//   order      temperature, top-k, top-p of what that leaves, min-p, as in Hugging Face's transformers; of equal
-//              elements the lower columns stay, as in a stable sort
-//   traffic    one read, and one warp's part of the row again; with cuts one read, and more if a list is too short
+//   new here   one random number per row selects a column: each column that stays has an interval as wide as its
+//              probability
+//   order      temperature, top-k, top-p of the columns left by top-k, min-p, as in Hugging Face's transformers; of
+//              equal elements the lower columns stay, as in a stable sort
+//   traffic    one read, plus a second read of one warp's part of the row; with cuts one read, but more if a list
+//              is too short
 //   accepts    float, __half, __nv_bfloat16; int32_t and int64_t columns; up to 2^31 - 1 columns; any address
-//   rows       with NaN or +inf, or of -inf alone, have no distribution: column -1, probability NaN
+//   rows       with NaN or +inf, or with -inf alone, have no distribution: column -1, probability NaN
 //   source     Holtzman et al. 2020 (top-p), Nguyen et al. 2024, "Turning up the heat" (min-p)
 #pragma once
 #include <cfloat>
@@ -21,7 +23,8 @@
 
 namespace softmax_topk::sampling {
 
-// Where a row's column goes, in 32 or 64 bits, and its probability among what stays. Any may be nullptr.
+// Where a row's column (32 or 64 bits) and its probability among the columns that stay are stored. Any pointer may
+// be nullptr.
 struct Chosen {
     int32_t* narrow;
     int64_t* wide;
@@ -51,20 +54,21 @@ struct Draw {
     uint64_t seed;
     uint64_t offset;
 
-    // Returns the mass at which the row's random number points.
+    // Returns the row's random number as a mass from 0 to total - 1.
     __device__ Mass target(int64_t row, Mass total) const {
         return __umul64hi(random_bits(seed, static_cast<uint64_t>(row), offset), total);
     }
 };
 
-// Returns the mass that the first columns must make up. (A rounding of half a unit does not matter.)
+// Returns the mass that the most likely columns must reach together. (A rounding error of half a unit does not
+// matter.)
 __device__ inline Mass limit_of(float top_p, Mass total) {
     return max(Mass{1}, static_cast<Mass>(ceil(double{top_p} * static_cast<double>(total))));
 }
 
 // ---------------------------------------------------------------- from the whole row
 
-// The part in which the target lies, the target within it, and the total mass.
+// The part that contains the target, the target within this part, and the total mass.
 struct Place {
     int part;
     Mass target;
@@ -80,8 +84,9 @@ __device__ Place place_of(const Mass (&parts)[kThreads / 32], const Draw& draw, 
     return {part, target, total};
 }
 
-// Finds the column of a part at which the sum of masses passes the target; its thread calls found(column, element).
-// of: the part's mass as the target assumes it; if the sum is rounded otherwise, the target is scaled.
+// Finds the column of a part at which the sum of masses passes the target; the thread with this column calls
+// found(column, element). of: the part's mass as the target assumes it; if the sum of masses differs by rounding,
+// the target is scaled.
 template <int kThreads, class T, class MassOf, class WhenFound>
 __device__ void choose_in(const Range<T>& part, Mass target, Mass of, MassOf mass_of,
                           WhenFound found) {
@@ -108,7 +113,7 @@ __device__ void choose_in(const Range<T>& part, Mass target, Mass of, MassOf mas
     }
 }
 
-// Temperature alone: one read for the pairs of all parts, and a second read of the chosen part.
+// Draws without cuts: reads the row once for the pairs of all parts, and the chosen part a second time.
 template <int kThreads, class T>
 __global__ void __launch_bounds__(kThreads)
     whole_row_kernel(const T* x, int64_t cols, Draw draw, Chosen chosen) {
@@ -143,7 +148,7 @@ __global__ void __launch_bounds__(kThreads)
     }
     __syncthreads();
     const Place place = place_of<kThreads>(masses, draw, row);
-    // Relative to the part's own best, because beside the row's best all of the part might have no mass.
+    // Masses are relative to the part's own best: relative to the row's best, they might all be 0.
     const Weights in_part{parts[place.part].m, draw.scale, draw.units};
     choose_in<kThreads>(
         part_of(all, place.part, kThreads / 32), place.target, masses[place.part],
@@ -162,7 +167,7 @@ __device__ Mass mass_of_row(const Range<T>& row, MassOf mass_of) {
     return sum_in_block<kThreads>(mine);
 }
 
-// Any cuts. Finds each by reading the row again.
+// Draws with any cuts. Finds each cut by reading the row again.
 template <int kThreads, class T>
 __device__ void choose_by_cuts(const T* x, int64_t row, int64_t cols, const Draw& draw,
                                const Chosen& chosen) {
@@ -218,7 +223,7 @@ __global__ void __launch_bounds__(kThreads)
 
 // ---------------------------------------------------------------- from a list of the best
 
-// What topk() returned for rows: the best of each, in order, and the logarithms of the sums.
+// The results of topk(): the best elements of each row, in order, and the logarithm of each row's sum.
 template <class T>
 struct Lists {
     T* elements;
@@ -227,9 +232,10 @@ struct Lists {
     int64_t length;
 };
 
-// A row's mass from the logarithm of its sum, and a bound of its error: half a unit in the last place for each
-// sequential sum of a thread of topk(), for each merge and exponential, and for the two numbers whose difference is
-// taken; twice that to be safe. Besides, each column loses less than one unit of mass.
+// A row's mass, computed from the logarithm of its sum, and a bound of its error. The bound assumes half a unit in
+// the last place for each sequential sum of a thread of topk(), for each merge and exponential, and for the two
+// numbers of the difference, and doubles the total to be safe. In addition, each column loses less than one unit of
+// mass.
 struct Rough {
     Mass mass, off;
 };
@@ -241,9 +247,9 @@ __device__ inline Rough rough_mass(float log_sum_exp, int64_t cols, const Weight
             static_cast<Mass>(mass * places * 0x1p-23f) + static_cast<Mass>(cols)};
 }
 
-// Any cuts, found in the list, with one thread per place. If the list ends before a cut, the block reads the row;
-// kIsAll: the list has the whole row. It adds up the row's mass only if a place is too near the limit for the rough
-// mass.
+// Draws with any cuts, found in the list with one thread per place. If the list ends before a cut, the block reads
+// the row. kIsAll: the list has all columns that can stay. The block adds up the row's exact mass only if the rough
+// mass cannot decide whether a place is before the limit.
 template <int kThreads, bool kIsAll, class T>
 __global__ void __launch_bounds__(kThreads)
     from_list_kernel(const T* x, int64_t cols, Lists<T> lists, Draw draw, Chosen chosen) {
@@ -293,7 +299,7 @@ __global__ void __launch_bounds__(kThreads)
             return choose_by_cuts<kThreads>(x, row, cols, draw, chosen);
     }
     const Mass left = sum_in_block<kThreads>(stays ? mass : 0);
-    // The larger the column, the smaller its key: the columns before the chosen one have larger keys.
+    // Higher columns have smaller keys, so the columns before the chosen column have larger keys.
     const int bits = bits_for(cols);
     const uint32_t largest = (1u << bits) - 1;
     const uint32_t mine = largest - static_cast<uint32_t>(col);
@@ -306,7 +312,7 @@ __global__ void __launch_bounds__(kThreads)
 
 // ---------------------------------------------------------------- the best alone
 
-// Temperature 0.
+// Finds the best column, for temperature 0.
 template <int kThreads, class T>
 __global__ void __launch_bounds__(kThreads) best_kernel(const T* x, int64_t cols, Chosen chosen) {
     const int64_t row = blockIdx.x;
@@ -335,7 +341,7 @@ __global__ void __launch_bounds__(kThreads) best_kernel(const T* x, int64_t cols
 
 enum class Way { best, whole_row, list, cuts };
 
-// A warp for a short row, a full block for any other; for a short list a few warps.
+// Threads per row: a warp for a short row, a full block for any other row, a few warps for a short list.
 constexpr int64_t kShortRow = 1024;
 constexpr int kWarp = 32, kBlockOfShortList = 128, kLargestBlock = 1024;
 
@@ -373,7 +379,7 @@ cudaError_t launch_rows(Way way, const T* x, int64_t rows, int64_t cols, const D
     }
     return cudaGetLastError();
 }
-// Launches any way but that of lists.
+// Launches any way except Way::list.
 template <class T>
 cudaError_t launch_rows(Way way, const T* x, int64_t rows, int64_t cols, const Draw& draw,
                         const Chosen& chosen, cudaStream_t stream) {

@@ -2,14 +2,14 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 06_softmax_topk/further/short_rows, version 1.0
 //
-// Up to 32 best of many short rows, such as a router's experts.
-//   new here   a few lanes hold a row, 16 elements each, and sort it in registers. One 32-bit number holds an element
-//              and its column, which costs a float its last bits. A check proves that these did not matter, or
-//              the row is sorted again with longer keys
+// Finds up to 32 best elements of each of many short rows, such as the experts that a router chooses.
+//   new here   a few lanes hold a row, 16 elements each, and sort it in registers. A 32-bit key holds an element
+//              and its column; the column replaces the last bits of a float. If a check cannot prove that these
+//              bits did not matter, the lanes sort the row again with longer keys
 //   traffic    1 read per element
 //   accepts    float, __half, __nv_bfloat16; any address; up to 512 columns; k up to 32 and up to cols
 //   order      as in the lesson
-//   source     sorting networks: Batcher 1968; a column in a number's last bits: QuACK (there without a check)
+//   source     sorting networks: Batcher 1968; the column in a key's last bits: QuACK (without a check)
 #pragma once
 #include <type_traits>
 
@@ -20,7 +20,8 @@ namespace softmax_topk {
 constexpr int kHeld = kBatchElements;  // elements per lane
 constexpr int kShortBlock = 128;
 
-// The column replaces the element's last bits. 16-bit types have none there, so their keys are exact.
+// Returns a key in which the column replaces the element's last bits. In 16-bit types these bits are unused, so the
+// keys are exact.
 template <int kCols>
 __device__ uint32_t narrow_key(float u, int col) {
     return (ordered(u) & ~(kCols - 1u)) | (kCols - 1u - static_cast<unsigned>(col));
@@ -46,8 +47,8 @@ __device__ __forceinline__ void exchange(K& better, K& worse) {
     better = a > b ? a : b;
     worse = a > b ? b : a;
 }
-// Sorts numbers, the best first, by a fixed list of exchanges (Batcher's odd-even merge sort). merge_halves takes
-// kCount numbers from kFirst on, in two sorted halves, and looks at every kStep-th.
+// Sort numbers, the best first, by a fixed list of exchanges (Batcher's odd-even merge sort). merge_halves() merges
+// the two sorted halves of kCount numbers from kFirst on; it considers only every kStep-th number.
 template <int kFirst, int kCount, int kStep, class K>
 __device__ __forceinline__ void merge_halves(K (&keys)[kHeld]) {
     if constexpr (2 * kStep < kCount) {
@@ -69,7 +70,7 @@ __device__ __forceinline__ void sort(K (&keys)[kHeld]) {
         merge_halves<kFirst, kCount, 1>(keys);
     }
 }
-// Sorts the first kCount numbers, if they rise and then fall.
+// Sorts the first kCount numbers, which must be a bitonic sequence.
 template <int kCount, class K>
 __device__ __forceinline__ void sort_bitonic(K (&keys)[kHeld]) {
 #pragma unroll
@@ -98,7 +99,7 @@ __device__ __forceinline__ void best_of_row(K (&keys)[kHeld]) {
     } else {
         sort(keys);
     }
-    // With one of two lists reversed, the better key of each place is among the best of both, in bitonic order.
+    // If one of two lists is reversed, the better keys of all places are the best of both lists, in bitonic order.
     const auto best_of = [&](auto kept, int lane_bits) {
         constexpr int kCount = decltype(kept)::value;
         K others[kHeld];
@@ -139,8 +140,8 @@ __device__ __forceinline__ void best_of_row(K (&keys)[kHeld]) {
     }
 }
 
-// True if columns did not influence which are the k best, nor their order: exactly k elements of the row, NaN included,
-// reach the upper bits of the k-th, and no two of them share their upper bits.
+// True if columns did not influence the choice and the order of the k best: exactly k elements of the row,
+// including NaN, reach the upper bits of the k-th best, and no two of these k share their upper bits.
 template <int kLanes, int kBest>
 __device__ bool is_proven(const uint32_t (&best)[kHeld], const float (&x)[kHeld], int k) {
     constexpr int kCols = kLanes * kHeld, kOwn = kBest == 8 ? 8 : kHeld;
@@ -185,7 +186,7 @@ __device__ Normalizer pair_in_lanes(const float (&x)[kHeld]) {
     return {m, d};
 }
 
-// Shares the k results among the lanes of a row: calls visit(place, key) for each place below k.
+// Distributes the k results over the lanes of a row: calls visit(place, key) once for each place below k.
 template <int kLanes, int kBest, class K, class Visit>
 __device__ __forceinline__ void for_each_best(const K (&keys)[kHeld], int k, Visit visit) {
     constexpr int kOwn = kBest == 8 ? 8 : kHeld;
@@ -203,7 +204,7 @@ __device__ __forceinline__ void for_each_best(const K (&keys)[kHeld], int k, Vis
     }
 }
 
-// kLanes lanes per row.
+// Each row has kLanes lanes.
 template <int kLanes, int kBest, class T>
 __global__ void __launch_bounds__(kShortBlock, 8)
     short_rows_kernel(const T* x, Outputs<T> outputs, int64_t rows, int cols, int k) {

@@ -5,12 +5,13 @@
 // The front call: the k most likely columns of each row.
 //   call       topk: see front_call.cuh
 //   timed      front_topk
-//   new here   topk_plan(): a pure function that says who takes a row: a few lanes, a warp, a block or several
-//   traffic    1 read per element. For k above 32, and for clusters, thresholds are guessed: then also a sample, and
-//              now and then a second read (block_topk.cuh)
+//   new here   topk_plan(): a pure function that chooses who computes a row: a few lanes, a warp, or one or more
+//              blocks
+//   traffic    1 read per element. For k above 32, and for clusters, thresholds are guessed, which also takes a
+//              sample and rarely a second read (block_topk.cuh)
 //   accepts    float, __half, __nv_bfloat16; int32_t and int64_t columns; k up to 1024 and up to cols, which are
 //              up to 2^31 - 1; any address; on request logits and the logarithm of each row's sum
-//   order      of a stable descending sort of x, as in the lesson; all ways return the same bits
+//   order      that of a stable descending sort of x, as in the lesson; all kernels return the same indices
 //   needs      no workspace, but few long rows are faster with one
 #pragma once
 #include <algorithm>
@@ -36,8 +37,8 @@ struct TopkPlan {
 
 constexpr int64_t kListed = 32;  // places of a warp's list
 
-// The plan for blocks: several per row, with hardly less than a batch per thread, if rows are too few to keep all
-// multiprocessors loading.
+// Returns the plan for blocks. If there are too few rows to keep all multiprocessors loading, several blocks share
+// a row, each with about one batch or more.
 inline TopkPlan plan_of_blocks(Way way, int64_t rows, int64_t cols, int64_t k, int multiprocessors,
                                size_t workspace_bytes) {
     constexpr int64_t kBlocksForAll = 3, kCols = 256 * kBatchElements, kMostSlices = 512;
@@ -55,10 +56,11 @@ inline TopkPlan plan_of_blocks(Way way, int64_t rows, int64_t cols, int64_t k, i
 constexpr int kLargestCluster = 16;                   // blocks; the most that any GPU offers
 constexpr int kClusterElements = 2 * kBatchElements;  // of a cluster's thread in a batch
 
-// Returns the blocks of a cluster per row, as few as hold the whole row at once; 0 where slices with a workspace were
-// timed faster (on an H200; above k = 256 on an H100). All clusters must fit on the GPU together, or nearly. Clusters
-// do not pay for very short lists of long rows, whose merge costs next to nothing, nor for long lists if a row is
-// longer than the cluster's batch or hardly longer than all blocks' lists together.
+// Returns the blocks of a row's cluster: the fewest that hold the whole row at once, or 0 where slices with a
+// workspace were measured to be faster (on an H200; above k = 256 on an H100). All clusters must fit on the GPU
+// together, or nearly. Slices are faster for very short lists of long rows, because their merge costs almost
+// nothing. They are also faster for long lists if a row is longer than the cluster's batch, or hardly longer than
+// all blocks' lists together.
 inline int blocks_of_cluster(int64_t rows, int64_t cols, int64_t k, size_t element_bytes,
                              int multiprocessors, int largest_cluster) {
     constexpr int64_t kCols = 256 * kClusterElements;  // that a block holds
@@ -84,7 +86,7 @@ inline bool is_possible(int64_t rows, int64_t cols, int64_t k) {
 
 constexpr int64_t kMostRows = int64_t{1} << 30;  // of one launch
 
-// What all launchers below take.
+// The arguments of all launchers below.
 template <class T>
 struct Arguments {
     const T* x;
@@ -121,7 +123,8 @@ template <class T>
 cudaError_t launch_warps(const TopkPlan& plan, const Arguments<T>& p, Partial partial) {
     if (plan.way == Way::warp) {
         const auto blocks = static_cast<unsigned>((p.rows + kWarps - 1) / kWarps);
-        // Short rows in one batch, or in two: one threshold then serves twice as many elements.
+        // Short rows need only one or two batches of twice the size, so one threshold serves twice as many
+        // elements.
         const auto kernel = p.cols <= 4 * 32 * kBatchElements
                                 ? warp_topk_kernel<false, 2 * kBatchElements, T>
                                 : warp_topk_kernel<false, kBatchElements, T>;
@@ -213,7 +216,8 @@ cudaError_t launch(const TopkPlan& plan, const Arguments<T>& p, void* workspace)
     return launch_blocks(plan, p, partial);
 }
 
-// Where results go: rows x k each, and one log_sum_exp per row. Any may be nullptr. Index: int32_t or int64_t.
+// Where results are stored: rows x k values each, and one log_sum_exp per row. Any pointer may be nullptr. Index:
+// int32_t or int64_t.
 template <class T, class Index>
 struct Results {
     T* probabilities;
@@ -239,7 +243,7 @@ Outputs<T> outputs_of(const Results<T, Index>& results) {
 
 namespace softmax_stages {
 
-// Further results; nullptr: none.
+// Optional results; nullptr: not requested.
 template <class T>
 struct TopkOptions {
     T* logits = nullptr;           // rows x k: the elements of x
@@ -248,7 +252,7 @@ struct TopkOptions {
 
 using TopkPlan = softmax_topk::TopkPlan;
 
-// aligned: whether x starts at a multiple of 16 bytes.
+// Returns the plan for these sizes. aligned: true if x starts at a multiple of 16 bytes.
 template <class T>
 TopkPlan topk_plan(int64_t rows, int64_t cols, int64_t k, const TopkOptions<T>&, const Chip& chip,
                    size_t bytes = 0, bool aligned = true) {
@@ -289,8 +293,9 @@ cudaError_t topk_workspace_bytes(size_t* bytes, int64_t rows, int64_t cols, int6
     return cudaSuccess;
 }
 
-// Writes the k best of each row of x, the best first: their softmax to probabilities, their columns (int32_t or
-// int64_t) to indices, rows x k each. Any result may be nullptr. k: up to cols and 1024; cols: up to 2^31 - 1.
+// Writes the k best elements of each row of x, the best first: their softmax to probabilities, their columns
+// (int32_t or int64_t) to indices, rows x k each. Any result may be nullptr. k: up to cols and up to 1024; cols: up
+// to 2^31 - 1.
 template <class T, class Index>
 cudaError_t topk(const T* x, std::common_type_t<T>* probabilities, Index* indices, int64_t rows,
                  int64_t cols, int64_t k, const TopkOptions<T>& options, void* workspace,

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 06_softmax_topk/further/warp_topk, version 1.0
 //
-// Up to 32 best of a row, by warps that do not wait for each other while they read.
+// Finds up to 32 best elements of a row, with warps that do not wait for each other while they read.
 //   new here   a warp's list has one place per lane; candidates wait in a queue until they fill a second list,
 //              which shuffles sort and merge
 //   traffic    1 read per element
@@ -34,8 +34,8 @@ __device__ K sorted(K mine) {
     }
     return mine;
 }
-// Returns the best 32 of two sorted lists. With b reversed, each lane keeps the better key of its place. These are the
-// 32 best in bitonic order, which five exchanges sort.
+// Returns the best 32 of two sorted lists. Each lane keeps the better of a's key and the key of b reversed. These
+// are the 32 best keys in bitonic order, which five exchanges sort.
 template <class K>
 __device__ K merged(K a, K b) {
     const K other = __shfl_sync(~0u, b, 31 - static_cast<int>(threadIdx.x % 32));
@@ -55,7 +55,7 @@ public:
 
     __device__ const Threshold& threshold() const { return threshold_; }
 
-    // Each lane offers a candidate, or a free place.
+    // Adds one candidate, or a free place, per lane.
     __device__ void offer(Key key) {
         const bool wanted = key >= threshold_.key;
         const unsigned who = __ballot_sync(~0u, wanted);
@@ -69,8 +69,8 @@ public:
         __syncwarp();  // before lanes overwrite what others read
         if (lane_ < waiting_) queue_[lane_] = next;
     }
-    // Takes two elements per lane, as ordered numbers; 0 for none. Their k-th best is a threshold, since k elements
-    // reach it. Returns it.
+    // Raises the threshold to the k-th best of two elements per lane (ordered numbers; 0: none), since k elements
+    // reach it. Returns this element.
     __device__ uint32_t raise(uint32_t one, uint32_t another) {
         const uint32_t best = k_ <= 16
                                   ? sorted(max(one, another))  // one element per lane is enough
@@ -84,7 +84,7 @@ public:
         best_ = merged(best_, list);
         threshold_.raise(__shfl_sync(~0u, best_, k_ - 1));
     }
-    // Returns the lane's place in the list of all that was offered.
+    // Returns the lane's key in the list of all added candidates.
     __device__ Key finish() {
         __syncwarp();
         if (waiting_ > 0) add(sorted(lane_ < waiting_ ? queue_[lane_] : 0));
@@ -100,7 +100,7 @@ private:
     Threshold threshold_;
 };
 
-// The result of a set of elements: the best 32 and the pair.
+// The result of a set of elements: the 32 best keys and the pair.
 struct PairAndBest {
     Key best;  // one place per lane
     Normalizer normalizer;
@@ -111,7 +111,7 @@ template <int kCount, class T>
 __device__ PairAndBest scan(const Range<T>& range, int64_t k, Key (&queue)[kWarps][64]) {
     using Part = Batch<32, T, kCount>;
     const int lane = static_cast<int>(threadIdx.x % 32);
-    // In long rows, the next batch loads while the warp looks at this one.
+    // In long rows, the next batch loads while the warp computes the current batch.
     constexpr bool kTwoBatches = kCount == kBatchElements;
     WarpList list(queue, k);
     Normalizer mine{-INFINITY, 0.f};
@@ -150,7 +150,8 @@ __device__ PairAndBest scan(const Range<T>& range, int64_t k, Key (&queue)[kWarp
     return {list.finish(), merge_in_warp(mine)};
 }
 
-// Merges the results of a block's warps into warp 0: in each step, half of the warps take over the other half's.
+// Merges the results of a block's warps into warp 0: in each step, half of the warps merge the other half's results
+// into their own.
 template <int kCount, int kPlaces>
 __device__ PairAndBest merge_lists_in_block(PairAndBest mine, Key (&best)[kCount][kPlaces]) {
     __shared__ Normalizer normalizers[kCount];
@@ -169,8 +170,8 @@ __device__ PairAndBest merge_lists_in_block(PairAndBest mine, Key (&best)[kCount
     return mine;
 }
 
-// kShared: whether the warps of a block share a row, or a part of it (blockIdx.y); otherwise each warp has a row.
-// Results go to `outputs`, those of parts to `partial`, 32 keys each.
+// If kShared, the warps of a block share a row, or the part blockIdx.y of a row; otherwise each warp computes a
+// row. Results go to `outputs`, but if several blocks share a row to `partial`, 32 keys per block.
 template <bool kShared, int kCount, class T>
 __global__ void __launch_bounds__(kWarps * 32, kShared ? 3 : 4)
     warp_topk_kernel(const T* x, Outputs<T> outputs, Partial partial, int64_t rows, int64_t cols,
@@ -196,7 +197,7 @@ __global__ void __launch_bounds__(kWarps * 32, kShared ? 3 : 4)
     if (lane < k) write(outputs, row, k, lane, found.best, found.normalizer);
 }
 
-// One block per row merges what the slices of the row left.
+// Merges the results of a row's slices, with one block per row.
 constexpr int kMergingWarps = 32;
 template <class T>
 __global__ void __launch_bounds__(kMergingWarps * 32)
