@@ -5,7 +5,7 @@
 // Rung 1: a thread computes one element of C.
 //   traffic    2k loads per element of C
 //   limited by global_load_requests: 2 per 32 multiplications. A multiprocessor serves one request a clock and could
-//              do 4 x 32 multiplications in it, so the kernel reaches an eighth of its speed at best
+//              do 4 x 32 multiplications in the same clock, so the kernel reaches an eighth of that speed at best
 #pragma once
 #include "problem.cuh"
 
