@@ -259,7 +259,7 @@ private:
     char* base_;
 };
 
-// True if the sizes are valid and the queries of all heads number less than 2^30, as attention requires.
+// True if the sizes are valid and all heads together have at most 2^30 queries, as attention requires.
 inline bool is_possible(const Config& c) {
     constexpr int64_t kMost = int64_t{1} << 30;
     const int64_t each[] = {c.batch, c.seq, c.heads, c.size, c.inner, c.layers, c.tokens};
@@ -391,7 +391,7 @@ private:
         add_up(layer.outer.bias, states_, c_.prenorm ? next : layer.feed_forward_norm);
     }
 
-    // states = product + bias + residual. Normalises states in place, or with prenorm into another buffer.
+    // states = norm(product + bias + residual). With prenorm, states receives the sum and at_.normed its norm.
     void add_up(const T* bias, const T* residual, const Norm<T>& norm) {
         const T* const product = at_.product;
         T* const sum = c_.prenorm ? states_ : nullptr;

@@ -104,7 +104,7 @@ struct Partial {
     }
 };
 
-// Writes a query's result: sum / d, or 0 if the query saw no key.
+// The place of a query's result. The result is sum / d, or 0 if the query saw no key.
 template <class T>
 struct Query {
     T* o;
