@@ -11,7 +11,7 @@
 
 namespace batched_gemm {
 
-constexpr int kNaiveSide = 32;  // a block computes 32 x 32 elements of C; threadIdx.x walks columns
+constexpr int kNaiveSide = 32;  // a block computes 32 x 32 elements; threadIdx.x counts columns
 
 template <class T>
 __global__ void naive_kernel(const Problem<T> g) {

@@ -6,7 +6,7 @@
 //   new here   a mask that is never stored: a sequence's length determines which columns a row sees
 //   traffic    with a mask 2 reads + 1 write per score, and the mask's own write  ->  1 read per seen score + 1 write
 //   accepts    float, __half, __nv_bfloat16; up to 1024 columns; a scale above 0; causal or not; y may be x
-//   rows       0 after a sequence's end and where a row sees only -inf; NaN where it sees NaN or +inf
+//   rows       0 after a sequence's end and if a row sees only -inf; NaN if the row sees NaN or +inf
 //   source     FasterTransformer's softmax_kernel_v2 (2019), with -inf where it adds -10000; version 2 is ours
 #pragma once
 #include <cub/block/block_reduce.cuh>

@@ -10,7 +10,7 @@
 //   traffic    as fused_attention.cuh and attention_mma.cuh
 //   accepts    float, __half, __nv_bfloat16; up to 256 elements per head; any strides; causal masks and masks by
 //              lengths; packed sequences; on request each query's log-sum-exp
-//   rows       0 where a query sees no key or only -inf; NaN where its scores have NaN or +inf
+//   rows       0 if a query sees no key or only -inf; NaN if its scores have NaN or +inf
 #pragma once
 #include "../../04_warp_softmax/front_call.cuh"
 #include "attention_mma.cuh"

@@ -7,7 +7,7 @@
 //   merges     a warp's set and one more key; the sets of a block's warps; the sets of several blocks
 //   traffic    each query reads all its keys and values once; unfused kernels also write and read each score twice
 //   accepts    float, __half, __nv_bfloat16; up to 256 elements per head; any aligned addresses, any strides
-//   rows       0 where a query sees no key or only -inf; NaN where its scores have NaN or +inf
+//   rows       0 if a query sees no key or only -inf; NaN if its scores have NaN or +inf
 //   source     Milakov & Gimelshein 2018 (the pair); Rabe & Staats 2021 and Dao et al. 2022 (the third member)
 #pragma once
 #include <algorithm>
@@ -42,7 +42,7 @@ struct AttentionProblem {
     const int32_t* lengths = nullptr;      // number of valid keys in each sequence; nullptr: all
     const int32_t* first_query = nullptr;  // batch + 1 numbers, both or neither
     const int32_t* first_key = nullptr;
-    HeadRows<float> log_sum_exp{};  // of a query's scores; data == nullptr: not wanted
+    HeadRows<float> log_sum_exp{};  // of a query's scores; data == nullptr: not returned
 };
 
 // One sequence of the batch.

@@ -6,7 +6,7 @@
 //   new here   a Load functor that determines which columns a row sees
 //   traffic    1 read per seen score + 1 write
 //   accepts    float, __half, __nv_bfloat16; a scale above 0; causal or not; y may be x
-//   rows       0 after a sequence's end and where a row sees only -inf; NaN where it sees NaN or +inf
+//   rows       0 after a sequence's end and if a row sees only -inf; NaN if the row sees NaN or +inf
 //   source     OneFlow's functors (2021), for FasterTransformer's masked softmax
 #pragma once
 #include "../../04_warp_softmax/further/masked_loads.cuh"
