@@ -2,11 +2,11 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 07_batched_gemm, version 2.0
 //
-// C[b] = alpha A[b] B[b] + beta C[b] for each matrix b of a batch, in six kernels with a header each. Each rung of this
-// ladder changes one thing and removes what limits the rung before it. This header has the launchers.
+// C[b] = alpha A[b] B[b] + beta C[b] for each matrix b of a batch, in six kernels with a header each. Each kernel is a
+// rung of a ladder: it changes one thing to remove the limit of the rung before. This header has the launchers.
 //   traffic    loads per element of C: naive 2k, tiled 2k / 32, register_column 2k / 64, all others 2k / 128
 //   accepts    float, half, bfloat16 (tensor_core: half and bfloat16), sums in float; any sizes, k = 0 included;
-//              row-major, A and B each as they are or stored transposed; any strides; addresses aligned as their type
+//              A and B each row-major or stored transposed, C row-major; any strides; addresses aligned as their type
 //   needs      for tensor_core a GPU of compute capability 8.0
 //   source     Hong & Kung 1981 (tiles); Volkov & Demmel 2008 (registers); S. Boehm 2022 (this order)
 #pragma once
@@ -30,7 +30,7 @@ inline bool has_tensor_cores() {
 template <class T>
 constexpr int kPerPack = 16 / sizeof(T);  // elements in 16 bytes
 
-// True if all lines, of `length` elements, begin and end at multiples of 16 bytes; false for pointers in `each`.
+// True if all lines, of `length` elements, begin and end at multiples of 16 bytes; false if `each` holds the addresses.
 template <class T>
 bool consists_of_packs(const Matrices<T>& x, int64_t length) {
     const auto address = reinterpret_cast<uintptr_t>(x.data);
@@ -53,7 +53,7 @@ bool is_empty(const Problem<T>& g) {
     return g.batch == 0 || g.m == 0 || g.n == 0;
 }
 // Returns cudaErrorInvalidValue for a null or misaligned pointer, a negative size or stride, overlapping lines, one C
-// for several products, or 2^31 tiles of rows x cols or more; cudaSuccess for any other problem.
+// shared by several products, or at least 2^31 tiles of rows x cols; otherwise cudaSuccess.
 template <class T>
 cudaError_t status_of(const Problem<T>& g, int rows, int cols) {
     if (g.batch < 0 || g.m < 0 || g.n < 0 || g.k < 0) return cudaErrorInvalidValue;
@@ -76,7 +76,7 @@ Matrices<T> from(Matrices<T> x, int64_t b) {
     return x;
 }
 // Launches a block for each tile of C: blockIdx.x counts tiles down, y tiles across, z matrices. A grid has at most
-// 65,535 blocks along y and z: a larger batch takes several launches; more tiles across are cudaErrorInvalidValue.
+// 65,535 blocks along y and z. A larger batch takes several launches; more tiles across return cudaErrorInvalidValue.
 template <class T>
 cudaError_t launch(void (*kernel)(Problem<T>), const Problem<T>& g, int rows, int cols, dim3 block,
                    cudaStream_t stream) {
@@ -111,7 +111,7 @@ template <class T>
 cudaError_t register_tile(const Problem<T>& g, cudaStream_t stream) {
     return launch(register_tile_kernel<T>, g, kSide, kSide, kSideThreads, stream);
 }
-// Loads single elements where lines do not consist of packs. So does tensor_core, also where A or B is transposed.
+// Loads single elements if lines do not consist of packs. tensor_core does so too, and also if A or B is transposed.
 template <class T>
 cudaError_t vector_loads(const Problem<T>& g, cudaStream_t stream) {
     const auto kernel =

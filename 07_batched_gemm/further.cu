@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The whole of stage 07: its lesson and what goes beyond it.
+// Describes the whole of stage 07: the lesson and the variants beyond it.
 #include "07_batched_gemm/variants.hpp"
 
 runner::Stage lesson_07_batched_gemm();

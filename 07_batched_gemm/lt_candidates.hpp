@@ -22,8 +22,8 @@ bool are_alike(const batched_gemm::Problem<T>& g, const batched_gemm::Problem<T>
            lie_alike(g.b, of.b) && lie_alike(g.c, of.c);
 }
 
-// Returns the candidates of cuBLASLt's heuristic for contiguous matrices; none for others. cuBLASLt learns everything
-// but the addresses here, so a candidate refuses a problem that differs in more, even one with the same problem_text().
+// Returns the candidates of cuBLASLt's heuristic if all matrices are contiguous, otherwise none. A candidate depends on
+// everything in g but the addresses: it refuses any other problem, even one with the same problem_text().
 // workspace: kCublasWorkspace bytes that must live as long as the candidates.
 template <class T>
 std::vector<batched_gemm::Candidate<T>> lt_candidates_of(const batched_gemm::Problem<T>& g,

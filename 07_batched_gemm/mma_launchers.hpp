@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT The launchers of register_tiled.cuh, mma_gemm.cuh and split_k.cuh that mma_variants.cu
-// compiles, for the test as well. Include this file after those headers.
+// SPDX-License-Identifier: MIT
+// Declares the launchers of register_tiled.cuh, mma_gemm.cuh and split_k.cuh that mma_variants.cu compiles and the test
+// uses as well. Include this file after those three headers.
 #ifndef INSTANCE
 #define INSTANCE extern template
 #endif

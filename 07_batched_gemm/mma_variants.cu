@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Stage 07 beyond its lesson: register_tiled, double_buffering, mma_gemm and split_k in further/.
+// Describes the variants of further/: register_tiled, double_buffering, mma_gemm and split_k.
 #include "07_batched_gemm/variants.hpp"
 #include "common/operations/gemm/inputs.hpp"
 #include "further/double_buffering.cuh"
@@ -12,7 +12,7 @@
 namespace batched_gemm_variants {
 namespace {
 
-// A variant beyond the lesson that takes only lines that consist of packs.
+// Marks a variant as one beyond the lesson whose lines must consist of packs.
 runner::Variant in_packs(runner::Variant variant, int64_t pack) {
     variant.further = true;
     variant.obstacle = [pack](const runner::Shape& shape, DType) -> std::string {
@@ -27,13 +27,13 @@ runner::Variant in_packs(runner::Variant variant, int64_t pack) {
     return variant;
 }
 
-// Declares the traffic of the tiles that launch_stored() chooses for 16-bit types with a swizzle.
+// Declares the traffic of the tiles that launch_stored() chooses for 16-bit types in swizzled tiles.
 runner::Variant in_tiles_for_it(runner::Variant variant) {
     const auto traffic = [](const Shape& s) {
         using batched_gemm::Short;
         if (s.n <= 64 && !s.transpose_a && !s.transpose_b) return traffic_of_tiles(s, 128, 64);
         if (s.k > 64) return traffic_of_tiles(s, 128, 128);
-        // A block that walks over several tiles loads B once.
+        // A persistent block computes several tiles and loads B once.
         const int tiles =
             batched_gemm::tiles_to_walk(s.batch, s.m, s.n, Short::kRows, Short::kCols);
         return traffic_of_tiles(s, int64_t{tiles} * Short::kRows, Short::kCols);
@@ -66,7 +66,7 @@ runner::Variant split_k() {
                     8);
 }
 
-// A variant for one type, held to the error bound of its kind.
+// Returns a variant for one type, checked with the error bound of its kind.
 template <class T, class Launch>
 runner::Variant of_kind(const std::string& name, const std::string& summary,
                         operations::gemm::Kind kind, Launch launch) {

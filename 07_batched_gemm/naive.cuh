@@ -5,13 +5,13 @@
 // Rung 1: a thread computes one element of C.
 //   traffic    2k loads per element of C
 //   limited by global_load_requests: 2 per 32 multiplications. A multiprocessor serves one request a clock and could
-//              do 4 x 32 multiplications in it, so the kernel reaches an eighth of its speed at best
+//              do 4 x 32 multiplications in the same clock, so the kernel reaches an eighth of that speed at best
 #pragma once
 #include "problem.cuh"
 
 namespace batched_gemm {
 
-constexpr int kNaiveSide = 32;  // a block computes 32 x 32 elements of C; threadIdx.x walks columns
+constexpr int kNaiveSide = 32;  // a block computes 32 x 32 elements; threadIdx.x counts columns
 
 template <class T>
 __global__ void naive_kernel(const Problem<T> g) {

@@ -2,13 +2,13 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 07_batched_gemm/problem, version 2.0
 //
-// What all rungs share: where the matrices of a batch lie, what a call computes, and how a sum is written to C.
+// The code that all rungs share: the layout of a batch's matrices, the problem of a call, and the write of a sum to C.
 #pragma once
 #include "../04_warp_softmax/warp_softmax.cuh"
 
 namespace batched_gemm {
-// Matrices that lie `stride` elements apart (0: one matrix for all), or at the device pointers in `each`. A line in
-// memory is a row, or a column of a matrix that is stored transposed; the next line begins ld elements later.
+// The matrices of a batch: `stride` elements apart (0: one matrix for the whole batch), or at the device pointers in
+// `each`. A line in memory is a row, or a column if the matrix is stored transposed. Lines begin ld elements apart.
 template <class T>
 struct Matrices {
     T* data = nullptr;
@@ -35,7 +35,7 @@ struct Problem {
     Matrices<T> c;
 };
 
-// Writes element (row, col) of C from its sum of products; reads neither if C has no such element.
+// Computes element (row, col) of C from its sum of products and writes it; does nothing if C has no such element.
 template <class T>
 __device__ void write(const Problem<T>& g, Matrices<T> c, int64_t row, int64_t col,
                       const float& sum) {

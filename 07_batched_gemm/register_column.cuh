@@ -3,9 +3,9 @@
 // softmax-stages 07_batched_gemm/register_column, version 2.0
 //
 // Rung 3: a thread computes 8 elements of C, one below the other, and keeps their sums in registers.
-//   new here   a thread reads a value of B once and multiplies it 8 times
+//   new here   a thread reads a value of B once and uses it in 8 multiplications
 //   traffic    loads per element of C: 2k / 32 -> 2k / 64
-//   limited by shared_load_requests: 9 per 8 x 32 multiplications, so 2 -> 1.125 (nvcc merges half of A's: 0.875)
+//   limited by shared_load_requests: 9 per 8 x 32 multiplications, so 2 -> 1.125 per 32; nvcc merges loads of A: 0.875
 #pragma once
 #include "problem.cuh"
 

@@ -5,7 +5,7 @@
 // Rung 4: a thread computes 8 x 8 elements of C.
 //   new here   a thread reads 8 values of A and 8 of B, and multiplies each of A with each of B
 //   traffic    loads per element of C: 2k / 64 -> 2k / 128
-//   limited by shared_load_requests: 16 per 64 x 32 multiplications, so 1.125 -> 0.25: one request a clock, just enough
+//   limited by shared_load_requests: 16 per 64 x 32 multiplications, so 1.125 -> 0.25 per 32, just few enough
 #pragma once
 #include "problem.cuh"
 
@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(kSideThreads, 2) register_tile_kernel(const Pr
     const int64_t row = int64_t{blockIdx.x} * kSide, col = int64_t{blockIdx.y} * kSide;
     const auto a = g.a[blockIdx.z], b = g.b[blockIdx.z];
     const int thread = static_cast<int>(threadIdx.x);
-    // A thread's elements lie 16 rows or columns apart, so the lanes of a warp read neighbours, in different banks.
+    // A thread's elements are 16 rows or columns apart, so the lanes of a warp read neighbours, in different banks.
     const int y = thread / 16, x = thread % 16;
     float sums[8][8] = {};
     for (int64_t first = 0; first < g.k; first += kDepth) {

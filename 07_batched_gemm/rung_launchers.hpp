@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The launchers of batched_gemm.cuh that stage.cu compiles, for mma_variants.cu and the test as well. Include this file
-// after that header.
+// Declares the launchers of batched_gemm.cuh that stage.cu compiles; mma_variants.cu and the test use them as well.
+// Include this file after batched_gemm.cuh.
 #ifndef INSTANCE
 #define INSTANCE extern template
 #endif

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT How the course checks and measures the lesson of stage 07: each rung against the one
-// before. further.cu adds what goes beyond the lesson.
+// SPDX-License-Identifier: MIT
+// Describes how the course checks and measures the rungs of stage 07. further.cu adds the variants beyond the lesson.
 #include "07_batched_gemm/variants.hpp"
 #include "batched_gemm.cuh"
 

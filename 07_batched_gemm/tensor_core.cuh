@@ -4,8 +4,8 @@
 //
 // Rung 6: a warp multiplies 16 x 16 by 16 x 16 elements with one instruction, on a tensor core.
 //   new here   fragments: squares of 16 x 16 that the 32 lanes of a warp hold together; tiles of T, not float
-//   accepts    half and bfloat16; packs of 8 where neither A nor B is transposed, otherwise single elements
-//   limited by matrix_load_wavefronts: 24 per 64 x 32 x 16 multiplications, 16 clocks of the tensor cores; and waiting
+//   accepts    half and bfloat16; loads packs of 8 if neither A nor B is transposed, otherwise single elements
+//   limited by matrix_load_wavefronts: 24 per 64 x 32 x 16 multiplications, which take 16 clocks; waiting for tiles
 #pragma once
 #include <mma.h>
 
@@ -14,7 +14,7 @@
 namespace batched_gemm {
 
 constexpr int kCoreSide = 128, kCoreDepth = 64, kCoreThreads = 256;
-// Each row has 8 more elements: the eight rows that a fragment load reads at once then begin in different banks.
+// 8 unused elements end each row, so that the eight rows that a fragment load reads at once begin in different banks.
 constexpr int kPitchA = kCoreDepth + 8, kPitchB = kCoreSide + 8;
 
 template <class T, int kCount>

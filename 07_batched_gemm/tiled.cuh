@@ -15,12 +15,12 @@ constexpr int kTile = 32;  // a tile of A, of B and of C is 32 x 32
 
 template <class T>
 __global__ void __launch_bounds__(kTile* kTile) tiled_kernel(const Problem<T> g) {
-    // With a 33rd column, a column lies in 32 different banks: a transposed matrix fills its tile column by column.
+    // A transposed matrix fills its tile column by column. With 33 columns, a column lies in 32 different banks.
     __shared__ float a_tile[kTile][kTile + 1], b_tile[kTile][kTile + 1];
     const int64_t row = int64_t{blockIdx.x} * kTile, col = int64_t{blockIdx.y} * kTile;
     const auto a = g.a[blockIdx.z], b = g.b[blockIdx.z];
     const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);
-    // Neighbouring threads load neighbours in memory: along a row, or along a column of a transposed matrix.
+    // Neighbouring threads load neighbours in memory: along a row, or down a column of a transposed matrix.
     const int a_row = a.transposed ? x : y, a_p = a.transposed ? y : x;
     const int b_p = b.transposed ? x : y, b_col = b.transposed ? y : x;
 

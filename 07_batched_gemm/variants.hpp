@@ -19,8 +19,8 @@ using runner::Call;
 using runner::DType;
 using runner::Traffic;
 
-// Returns matrices of `lines` lines with `length` elements. Lines are `apart` elements apart, or contiguous if that is
-// 0.
+// Returns matrices of `lines` lines with `length` elements each. Lines begin `apart` elements apart; apart = 0:
+// contiguous lines.
 template <class T>
 Matrices<T> matrices(T* data, int64_t lines, int64_t length, int64_t apart, bool transposed) {
     Matrices<T> all;
@@ -88,7 +88,7 @@ runner::Variant rung(const std::string& name, const std::string& summary, int64_
 inline const std::vector<DType> kHalves = {DType::float16, DType::bfloat16};
 inline const std::vector<DType> kAll = {DType::float16, DType::bfloat16, DType::float32};
 
-// Leaves the largest shapes out: there the variant takes a second where the others take ten milliseconds.
+// Excludes the largest shapes from measurement: this variant takes a second for them, the others ten milliseconds.
 inline runner::Variant slow(runner::Variant variant) {
     variant.measured_up_to = 5e11;
     return variant;

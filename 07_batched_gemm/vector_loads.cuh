@@ -3,9 +3,9 @@
 // softmax-stages 07_batched_gemm/vector_loads, version 2.0
 //
 // Rung 5: a thread loads four elements at a time, from memory and from shared memory.
-//   new here   packs of four; A's tile is stored transposed, so that four rows of A are neighbours as well
+//   new here   packs of four; A's tile is stored transposed, so that values from four rows of A are neighbours as well
 //   traffic    as before, in a quarter of the requests: shared_load_requests 0.25 -> 0.0625 per 32 multiplications
-//   limited by waiting for tiles: occupancy_percent 25, two blocks, and a block loads nothing while it multiplies
+//   limited by waiting for tiles: a block loads nothing while it multiplies, and only two fit (occupancy_percent 25)
 #pragma once
 #include "problem.cuh"
 
@@ -14,10 +14,10 @@ namespace batched_gemm {
 using warp_softmax::Pack;  // neighbours in memory, moved by one instruction
 
 constexpr int kVectorSide = 128, kVectorDepth = 16, kVectorThreads = 256;
-// k goes down. Each row has 4 more elements: rows then begin in different banks, and still at multiples of 16 bytes.
+// A row is one step along k. 4 unused elements end it: rows begin in different banks, and at multiples of 16 bytes.
 using VectorTile = float[kVectorDepth][kVectorSide + 4];
 
-// Copies a tile of x from (line, first) on, in packs of kCount; a pack along k goes down the tile, any other across it.
+// Copies the tile of x that begins at (line, first), in packs of kCount. A pack along k goes down a column of the tile.
 template <int kCount, class T>
 __device__ void load_lines(VectorTile& tile, const Matrices<const T>& x, int64_t line,
                            int64_t lines, int64_t first, int64_t k) {
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(kVectorThreads, 2) vector_loads_kernel(const P
     const int64_t row = int64_t{blockIdx.x} * kVectorSide, col = int64_t{blockIdx.y} * kVectorSide;
     auto a = g.a[blockIdx.z], b = g.b[blockIdx.z];
     b.transposed = !b.transposed;  // load_lines() counts lines along n in B, as it counts rows in A
-    // The thread's first row and column: it computes rows y to y + 3 and 64 further down, columns likewise.
+    // A thread computes rows y to y + 3 and y + 64 to y + 67, and columns x to x + 3 and x + 64 to x + 67.
     const int y = static_cast<int>(threadIdx.x) / 16 * 4,
               x = static_cast<int>(threadIdx.x) % 16 * 4;
     float sums[8][8] = {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The launchers of attention.cuh and of its includes that attention_variants.cu compiles, also for the encoder and the
-// test. Include it after that header.
+// Declares the launchers of attention.cuh and of its includes that attention_variants.cu compiles; the encoder and the
+// test use them as well. Include this file after attention.cuh.
 #ifndef INSTANCE
 #define INSTANCE extern template
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Stage 08 beyond its lesson: further/fused_attention.cuh, and further/attention_mma.cuh.
+// Describes the variants of further/fused_attention.cuh and further/attention_mma.cuh.
 #include "08_encoder_fusions/variants.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using runner::Call;
 using runner::DType;
 using runner::Traffic;
 
-// The rows of a tensor [batch, heads, rows, size], contiguous unless the call says otherwise.
+// Returns the rows of a tensor [batch, heads, rows, size]. They are contiguous unless the call has other strides.
 template <class T>
 HeadRows<T> heads_of(const Call& call, const char* name, const Shape& s, int64_t rows, T* data) {
     HeadRows<T> all;
@@ -56,7 +56,7 @@ AttentionProblem<T> problem_of(const Call& call, Kind kind) {
     return g;
 }
 
-// How blocks share the work: the queries of a block, how many of its warps read each query, and how many blocks share
+// How blocks share the work: the number of queries per block, of warps that read each query, and of blocks that share
 // the keys.
 struct Team {
     int64_t queries, readers, parts = 1;
@@ -64,15 +64,16 @@ struct Team {
 constexpr Team kTeamOfQuery = {1, fused_attention::kWarps};
 constexpr Team kTeamOfMma = {fused_attention::kManyQueries, 1};
 
-// Bytes of the sets that several blocks leave: one per query and part, as floats.
+// Returns the bytes of the partial results that blocks write if several share the keys: a set of floats per query and
+// part.
 size_t bytes_of_sets(const Shape& s, int64_t parts) {
     if (parts < 2) return 0;
     return static_cast<size_t>(s.batch * s.heads * s.queries * parts * (s.size + 2)) *
            sizeof(float);
 }
 
-// Per element of o: its queries, all keys and values that the last query of a team sees, and the sets, whose m and d
-// all lanes of the merging warp load.
+// Returns the accesses per element of o: the queries, all keys and values that the last query of a team sees, and the
+// sets, whose m and d all lanes of the merging warp load.
 Traffic traffic_of(const Shape& s, DType dtype, const Team& team) {
     if (s.queries == 0) return {};
     double rows = static_cast<double>(s.queries * team.readers * team.parts);
@@ -88,7 +89,7 @@ Traffic traffic_of(const Shape& s, DType dtype, const Team& team) {
     return traffic;
 }
 
-// A variant that calls launch(problem, call) for each of its types.
+// Returns a variant that calls launch(problem, call) for each of its types.
 template <class Launch>
 runner::Variant variant(const std::string& name, const std::string& summary, Kind kind,
                         const Team& team, Launch launch) {
@@ -153,7 +154,7 @@ runner::Variant by_mma(const std::string& name, const std::string& summary, Kind
     });
 }
 
-// The front call's plan for this much workspace.
+// Returns the front call's plan for a given size of workspace.
 softmax_stages::AttentionPlan front_plan(const Shape& s, DType dtype, size_t workspace) {
     softmax_stages::AttentionOptions options;
     options.causal = s.causal;
@@ -197,7 +198,7 @@ runner::Variant front_call() {
     return front;
 }
 
-// Only for heads that consist of packs: with others attention_mma() always takes 128 queries.
+// Restricts a variant to heads that consist of packs: for other heads attention_mma() always takes 128 queries.
 runner::Variant of_whole_packs(runner::Variant variant) {
     variant.takes_strides = false;
     variant.obstacle = [others = variant.obstacle](const Shape& shape, DType dtype) {
@@ -207,7 +208,7 @@ runner::Variant of_whole_packs(runner::Variant variant) {
     return variant;
 }
 
-// On a GPU measured only at this shape: at others it is as fast as its base variant, or of no use.
+// Restricts measurement on a GPU to this shape: at others the variant is as fast as its base variant, or of no use.
 runner::Variant measured_at(const Shape& shape, runner::Variant variant) {
     if (runner::on_gpu()) variant.measured_at = {shape};
     return variant;

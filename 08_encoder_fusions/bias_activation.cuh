@@ -3,7 +3,7 @@
 // softmax-stages 08_encoder_fusions/bias_activation, version 2.0
 //
 // y = f(x + bias), the step after a feed-forward layer's first product, in one kernel instead of two.
-//   new here   the sum stays in a register; two kernels write it to memory and read it back
+//   new here   the sum stays in a register; two kernels would write it to memory and read it back
 //   traffic    unfused 2.25 reads + 2 writes per element  ->  1.25 + 1: four rows share a load of the bias
 //   accepts    float, __half, __nv_bfloat16; any size; y may be x; arithmetic in float, rounded once
 //   source     FasterTransformer's add_bias_act (2019): rebuilt; Hendrycks & Gimpel 2016 (GELU)
@@ -14,7 +14,7 @@ namespace encoder_fusions {
 
 using warp_softmax::Pack, warp_softmax::takes_packs;
 
-// x times the probability that a normal random number lies below x.
+// x times the probability that a standard normal random number is below x.
 struct Gelu {
     __device__ float operator()(float x) const {
         return 0.5f * x * (1.f + erff(0.70710678f * x));  // x / sqrt(2)
@@ -30,8 +30,8 @@ struct Relu {
     __device__ float operator()(float x) const { return x < 0.f ? 0.f : x; }  // fmaxf loses NaN
 };
 
-// Version 1, FasterTransformer's: a thread takes one column of four rows, gridDim.x apart, and loads the column's bias
-// once. Pack is Pack<T, 1>.
+// Version 1, FasterTransformer's: a thread computes one column of four rows, which are gridDim.x apart, and loads the
+// column's bias once. Pack is Pack<T, 1>.
 // Version 2: the same kernel with packs of 16 bytes. A warp's request moves 512 bytes instead of 64 (in half).
 template <class Pack, class Activation>
 __global__ void bias_activation_by_columns_kernel(const Pack* x, const Pack* bias, Pack* y,
@@ -50,8 +50,8 @@ __global__ void bias_activation_by_columns_kernel(const Pack* x, const Pack* bia
 }
 
 // y = activation(x + bias) in packs of kPack elements: x and y are rows x cols, bias has cols elements (device memory).
-// Asynchronous on stream. cudaErrorInvalidValue for a null pointer, an address or a number of columns that is no
-// multiple of a pack, a negative size, and more than 2^33 rows.
+// Asynchronous on stream. Returns cudaErrorInvalidValue for a null pointer, an address or a number of columns that is
+// not a multiple of a pack, a negative size, and more than 2^33 rows.
 template <int kPack, class T, class Activation>
 cudaError_t bias_activation_by_columns(const T* x, const T* bias, T* y, int64_t rows, int64_t cols,
                                        Activation activation, cudaStream_t stream) {

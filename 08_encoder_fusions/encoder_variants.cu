@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Stage 08 beyond its lesson: further/forward.cuh, further/early_kernels.cuh.
+// Describes the variants of further/forward.cuh and further/early_kernels.cuh.
 #include "08_encoder_fusions/variants.hpp"
 
 #include <cmath>
@@ -30,7 +30,7 @@ batched_gemm::GemmTuner& tuner() {
     static const auto file = [] {
         const char* const named = std::getenv("STAGES_TUNER_FILE");
         if (named != nullptr) return std::filesystem::path(named);
-        std::error_code ignored;  // where there can be no folder, the tuner says so
+        std::error_code ignored;  // if the folder cannot be created, the tuner reports it
         std::filesystem::create_directories("results", ignored);
         return std::filesystem::path("results/gemm_tuner.json");
     };
@@ -89,8 +89,8 @@ struct EncoderWay {
     Attention attention;
     bool packed;
     bool split_qkv = false;
-    bool tuned = false;  // the fastest products
-    bool early = false;  // each kernel begins while the one before it ends
+    bool tuned = false;  // uses the fastest measured products
+    bool early = false;  // uses programmatic dependent launch
 };
 
 Config config_of(const Shape& s, const EncoderWay& way) {
@@ -104,7 +104,7 @@ Config config_of(const Shape& s, const EncoderWay& way) {
     return config;
 }
 
-// Each operand holds one kind of weight, layer after layer.
+// Returns the weights of all layers. Each operand of the call holds one kind of weight, layer after layer.
 template <class T>
 std::vector<Layer<T>> layers_of(const Call& call, const Shape& s) {
     std::vector<Layer<T>> layers;
@@ -125,7 +125,7 @@ std::vector<Layer<T>> layers_of(const Call& call, const Shape& s) {
     return layers;
 }
 
-// At least: hidden states and all parameters once, and each product's results.
+// Returns the least traffic: hidden states and all parameters once, and each product's results.
 Traffic least_traffic(const Shape& s) {
     const auto all = static_cast<double>(s.batch * s.seq * s.hidden());
     if (all == 0) return {};
@@ -137,20 +137,20 @@ Traffic least_traffic(const Shape& s) {
     return {(rows * hidden + parameters + results) / all, results / all};
 }
 
-// True if seconds of tuning pay: not for tiny encoders, and not for floats, whose products take so long that nothing
-// between them counts.
+// True if tuning, which takes seconds, pays. It does not for tiny encoders and for floats: products of floats take so
+// long that the kernels between them hardly count.
 bool is_worth_tuning(const Shape& s, DType dtype) {
     return s.hidden() >= 256 && s.layers > 0 && dtype != DType::float32;
 }
 
-// An encoder's name in the tuner's file.
+// Returns an encoder's name in the tuner's file.
 std::string whole_text(const Call& call, const std::string& variant) {
     return " within " + variant + " " + runner::word_of(call.shape) + " " +
            runner::name_of(call.dtype);
 }
 
-// Calls run(), and after the first call tunes its products within the whole encoder, unless runs would change the input
-// (in place) or the stream is being captured.
+// Calls run(). After the first call it tunes the products within the whole encoder, unless the encoder works in place
+// (each run would change the input) or the stream is being captured.
 template <class Run>
 cudaError_t tuned_as_a_whole(const Call& call, const std::string& whole, const Run& run) {
     static std::set<std::string> done;

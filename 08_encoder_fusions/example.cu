@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// GELU of two rows and a bias: nvcc -std=c++17 -arch=native example.cu && ./a.out
+// Adds a bias to two rows and applies GELU: nvcc -std=c++17 -arch=native example.cu && ./a.out
 #include <cstdio>
 
 #include "encoder_fusions.cuh"

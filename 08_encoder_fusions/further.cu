@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Stage 08 with the variants of further/.
+// Describes the whole of stage 08: the lesson and the variants of further/.
 #include "08_encoder_fusions/variants.hpp"
 
 runner::Stage lesson_08_encoder_fusions();

@@ -23,7 +23,7 @@ Sequences sequences_of(const Call& call) {
     return {shape.batch, shape.seq, shape.is_packed() ? call.input<int32_t>("offsets") : nullptr};
 }
 
-// Counts what a kernel accesses, in elements, where each token or each place of the padded batch has a row.
+// Counts the elements that a kernel accesses if each token, or each place of the padded batch, has a row.
 class Accesses {
 public:
     Accesses(const Shape& shape, DType dtype)
@@ -31,8 +31,8 @@ public:
 
     double tokens(double row) const { return row * static_cast<double>(shape_.rows()); }
     double places(double row) const { return row * static_cast<double>(shape_.batch * shape_.seq); }
-    // What each thread of the tuned kernels loads once for all its rows of `row` elements: a bias, and `offsets`
-    // offsets. Packs divide `unit` elements.
+    // Returns the elements that each thread of the tuned kernels loads once for all its rows of `row` elements: a bias
+    // if has_bias, and `offsets` offsets. Packs divide `unit` elements.
     double threads(int64_t row, int64_t unit, bool has_bias, int offsets) const {
         const Tiling tiling(shape_.seq, row / pack_of(unit));
         const auto all = static_cast<double>(tiling.row_blocks * tiling.block.y * shape_.batch);
@@ -41,7 +41,8 @@ public:
         return (has_bias ? static_cast<double>(with_rows * row) : 0) +
                packs * offsets * sizeof(int32_t) / element_;
     }
-    // What blocks load that add up lengths: b for the b-th sequence, and one in each thread, with rows or without.
+    // Returns the loads of blocks that add up lengths: b lengths for the b-th sequence, and one length in each thread,
+    // whether the thread has rows or not.
     double lengths(int64_t row) const {
         const Tiling tiling(shape_.seq, row / pack_of(row));
         const auto per_sequence = static_cast<double>(tiling.row_blocks * tiling.pack_blocks);
@@ -50,7 +51,7 @@ public:
         return per_sequence * (threads * batch + batch * (batch - 1) / 2) * sizeof(int32_t) /
                element_;
     }
-    // Elements of the packs in rows of `unit` elements.
+    // Returns the number of elements per pack in rows of `unit` elements.
     int64_t pack_of(int64_t unit) const {
         const auto whole = static_cast<int64_t>(16 / element_);
         return unit % whole == 0 ? whole : unit % 2 == 0 ? 2 : 1;
@@ -72,7 +73,7 @@ runner::Variant with_tokens(runner::Variant variant) {
     return variant;
 }
 
-// The lesson's kernels to heads, kTokens a thread, for sequences of one length.
+// Returns the lesson's kernels from tokens to heads, with kTokens per thread, for sequences of one length.
 template <int kTokens>
 runner::Variant tokens_to_heads(const std::string& name, const std::string& summary, bool packs) {
     runner::Variant variant = variant_of(
@@ -213,7 +214,7 @@ runner::Variant unfused_transpose_back() {
     return variant;
 }
 
-// Padding, the lesson's first version: one thread counts, the host knows the number of tokens.
+// Returns the lesson's first version of padding: one thread counts, and the host knows the number of tokens.
 runner::Variant rows_of_tokens(bool to_padded, const std::string& name,
                                const std::string& summary) {
     runner::Variant variant = with_tokens(
@@ -240,7 +241,7 @@ runner::Variant rows_of_tokens(bool to_padded, const std::string& name,
     };
     return variant;
 }
-// Padding, the second version: a scan, then each row of the padded batch.
+// Returns the lesson's second version of padding: a scan, then a block for each row of the padded batch.
 runner::Variant rows_of_batch(bool to_padded, const std::string& name, const std::string& summary) {
     runner::Variant variant = with_tokens(variant_of(
         operation_of(to_padded ? Kind::rebuild_padding : Kind::remove_padding), name, summary,
@@ -274,7 +275,8 @@ runner::Variant rows_of_batch(bool to_padded, const std::string& name, const std
     return variant;
 }
 
-// Two kernels: offsets from the lengths, then launch(x, y, sequences, cols, stream) moves the rows.
+// Returns a variant of two kernels: one computes offsets from the lengths, then launch(x, y, sequences, cols, stream)
+// moves the rows.
 template <class Launch>
 runner::Variant padding(Kind kind, const std::string& name, const std::string& summary,
                         Launch launch) {
@@ -307,7 +309,7 @@ runner::Variant padding(Kind kind, const std::string& name, const std::string& s
     return variant;
 }
 
-// One kernel: launch(x, y, lengths, shape, stream).
+// Returns a variant of one kernel, launch(x, y, lengths, shape, stream).
 template <class Launch>
 runner::Variant padding_by_lengths(Kind kind, const std::string& name, const std::string& summary,
                                    Launch launch) {

@@ -3,7 +3,7 @@
 // softmax-stages 08_encoder_fusions/layernorm, version 2.0
 //
 // y = layernorm(x + bias + residual), the step after attention and after the feed-forward layer's second product.
-//   new here   three kernels become one, in five versions from FasterTransformer's on
+//   new here   three kernels become one, in five versions; the first is FasterTransformer's
 //   traffic    unfused 6.25 reads + 3 writes per element  ->  5 + 1; caches serve bias, gamma and beta
 //   accepts    float, __half, __nv_bfloat16; up to 1024 columns; y may be x or residual; squares must fit a float
 //   source     FasterTransformer's add_bias_input_layernorm (2019), OneFlow's layer_norm.cuh (2021): rebuilt
@@ -30,7 +30,7 @@ struct LayernormArguments {
     }
 };
 
-// Returns a block's sum to every thread. partials: 32 floats of shared memory, for this call alone.
+// Returns the block's sum of value to every thread. partials: 32 floats of shared memory that no other call uses.
 __device__ inline float block_sum(float value, float* partials) {
     value = warp_sum(value);
     if (threadIdx.x % 32 == 0) partials[threadIdx.x / 32] = value;
@@ -38,7 +38,7 @@ __device__ inline float block_sum(float value, float* partials) {
     return warp_sum(threadIdx.x % 32 < blockDim.x / 32 ? partials[threadIdx.x % 32] : 0.f);
 }
 
-// Version 1, FasterTransformer's: a block a row, a thread a column. All warps wait in each of two block reductions.
+// Version 1, FasterTransformer's: a block per row, a thread per column. All warps wait in each of two block reductions.
 template <class T>
 __global__ void layernorm_block_per_row_kernel(LayernormArguments<T> of) {
     __shared__ float partials[2][32];
@@ -53,8 +53,8 @@ __global__ void layernorm_block_per_row_kernel(LayernormArguments<T> of) {
     if (has_column) of.y[at] = of.result(deviation * scale, of.gamma[col], of.beta[col]);
 }
 
-// Version 2: a warp a row, and no barrier. Its lanes hold the row in registers, where a second pass is nearly free.
-constexpr int kHeld = 32;  // most elements of a lane; the first `count` are valid
+// Version 2: a warp per row, and no barrier. Its lanes hold the row in registers, so a second pass is nearly free.
+constexpr int kHeld = 32;  // maximum number of elements in a lane; the first `count` are valid
 struct TwoPasses {
     __device__ static float2 mean_and_variance(const float (&x)[kHeld], int count, int cols) {
         float sum = 0.f, squares = 0.f;
@@ -66,8 +66,8 @@ struct TwoPasses {
         return {mean, warp_sum(squares) / cols};
     }
 };
-// Version 3, OneFlow's: one pass, by Welford's update. The means and squared deviations of two sets merge as 03's pairs
-// (m, d) do, but each merge divides, where a second pass multiplies.
+// Version 3, OneFlow's: one pass with Welford's update. The means and squared deviations of two sets merge like the
+// pairs (m, d) of 03, but each merge needs a division, which a second pass does not.
 struct Welford {
     float mean, squares, count;
     __device__ void merge(const Welford& b) {
@@ -88,8 +88,8 @@ struct Welford {
         return {all.mean, all.squares / cols};
     }
 };
-// Version 4: the same kernel in packs of 16 bytes. Versions 2 and 3 have Pack<T, 1>, with eight times the requests.
-// Version 5: __ldg for what all rows share. nvcc need not assume that y aliases it, so it may load it early.
+// Version 4: the same kernel in packs of 16 bytes. Versions 2 and 3 have Pack<T, 1>: eight times the requests in half.
+// Version 5: loads bias, gamma and beta with __ldg. nvcc then knows that y does not alias them and may load them early.
 template <bool kReadOnly, class Pack>
 __device__ Pack shared_by_rows(const Pack* row, int p) {
     if constexpr (!kReadOnly) return row[p];
@@ -132,8 +132,8 @@ __global__ void layernorm_warp_per_row_kernel(LayernormArguments<typename Pack::
     }
 }
 
-// Launches one of these kernels with block.y rows a block. Asynchronous on stream. cudaErrorInvalidValue for a null or
-// misaligned pointer, a negative size, more than 1024 columns or 2^31 rows, and columns that packs do not divide.
+// Launches one of these kernels with block.y rows per block, asynchronously on stream. cudaErrorInvalidValue for a null
+// or misaligned pointer, a negative size, more than 1024 columns or 2^31 rows, and columns that packs do not divide.
 template <int kPack, class T>
 cudaError_t launch_layernorm(void (*kernel)(LayernormArguments<T>), dim3 block,
                              const LayernormArguments<T>& of, cudaStream_t stream) {

@@ -2,11 +2,11 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 08_encoder_fusions/masked_softmax, version 2.0
 //
-// Attention's softmax of scale * x, over the columns that a row sees.
-//   new here   a mask that is never stored: a sequence's length says which columns a row sees
-//   traffic    with a mask 2 reads + 1 write per score, and the mask's own write  ->  1 read of what is seen + 1 write
+// Attention's softmax of scale * x, over the columns that each row may attend to (the columns that it sees).
+//   new here   a mask that is never stored: a sequence's length determines which columns a row sees
+//   traffic    with a mask 2 reads + 1 write per score, and the mask's own write  ->  1 read per seen score + 1 write
 //   accepts    float, __half, __nv_bfloat16; up to 1024 columns; a scale above 0; causal or not; y may be x
-//   rows       0 after a sequence's end and where a row sees only -inf; NaN where it sees NaN or +inf
+//   rows       0 after a sequence's end and if a row sees only -inf; NaN if the row sees NaN or +inf
 //   source     FasterTransformer's softmax_kernel_v2 (2019), with -inf where it adds -10000; version 2 is ours
 #pragma once
 #include <cub/block/block_reduce.cuh>
@@ -17,8 +17,8 @@ namespace encoder_fusions {
 
 using warp_softmax::Pack, warp_softmax::takes_packs, warp_softmax::warp_max, warp_softmax::warp_sum;
 
-// x and y: [batch, heads, seq, seq]. offsets: batch + 1 numbers; sequence b has offsets[b + 1] - offsets[b] tokens, or
-// with nullptr seq. (All in device memory.)
+// x and y: [batch, heads, seq, seq]. offsets: batch + 1 numbers; sequence b has offsets[b + 1] - offsets[b] tokens. If
+// offsets is nullptr, each sequence has seq tokens. (All in device memory.)
 template <class T>
 struct ScoresArguments {
     const T* x;
@@ -27,15 +27,15 @@ struct ScoresArguments {
     bool causal;
     const int32_t* offsets;
     int batch, heads, seq;
-    // Returns how many columns row s of sequence b sees: the first ones.
+    // Returns the number of columns that row s of sequence b sees. These are the row's first columns.
     __device__ int seen(int b, int s) const {
         const int tokens = offsets == nullptr ? seq : min(offsets[b + 1] - offsets[b], seq);
         return s >= tokens ? 0 : causal ? s + 1 : tokens;
     }
 };
 
-// Version 1, FasterTransformer's: a block a row reads a mask that another kernel has written, [batch, seq, seq] numbers
-// of x's type: 1 where a row sees a column, else 0.
+// Version 1, FasterTransformer's: a block per row. It reads a mask that another kernel has written, [batch, seq, seq]
+// numbers of x's type: 1 where a row sees a column, otherwise 0.
 template <class T>
 __global__ void mask_of_sequences_kernel(T* mask, ScoresArguments<T> of) {
     const int b = blockIdx.x / of.seq, s = blockIdx.x % of.seq, seen = of.seen(b, s);
@@ -76,7 +76,7 @@ __global__ void masked_softmax_block_per_row_kernel(const T* mask, ScoresArgumen
     }
 }
 
-// Version 2: a warp holds a row in registers and reads no mask: a length says what the row sees. Pack is Pack<T, 1>.
+// Version 2: a warp holds a row in registers. It needs no mask, only the sequence's length. Pack is Pack<T, 1>.
 // Version 3: the same kernel with packs of 16 bytes.
 template <class Pack>
 __global__ void masked_softmax_warp_per_row_kernel(ScoresArguments<typename Pack::Element> of,
@@ -123,9 +123,9 @@ __global__ void masked_softmax_warp_per_row_kernel(ScoresArguments<typename Pack
     }
 }
 
-// y = softmax of scale * x: by version 1 with a mask, scratch of batch * seq * seq numbers; with nullptr by version 2,
-// or by 3 where kPack > 1. Asynchronous on stream. cudaErrorInvalidValue for a null or misaligned pointer, a negative
-// size, more than 1024 columns or 2^31 rows, columns that packs do not divide, and a scale that is not above 0.
+// y = softmax of scale * x, asynchronous on stream. mask: scratch of batch * seq * seq numbers for version 1; nullptr
+// selects version 2, or 3 if kPack > 1. cudaErrorInvalidValue for a null or misaligned pointer, a negative size, more
+// than 1024 columns or 2^31 rows, columns that packs do not divide, and a scale that is not above 0.
 template <int kPack, class T>
 cudaError_t softmax_of_scores(const ScoresArguments<T>& of, T* mask, cudaStream_t stream) {
     if (of.batch < 0 || of.heads < 0 || of.seq < 0 || of.seq > 1024 || !(of.scale > 0.f) ||

@@ -2,10 +2,10 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 08_encoder_fusions/padding, version 2.0
 //
-// Removes the rows of padding after sequences of different lengths, and restores them.
-//   new here   a block finds where each sequence begins, by a running sum of the lengths (a scan); the host need not
-//              know it, so it does not wait
-//   traffic    per token's element 1 read + 1 write; padding is never read, and restored as zeros
+// Removes the padding rows that follow shorter sequences of a batch, and restores them.
+//   new here   a block computes where each sequence begins, with a running sum of the lengths (a scan); the host need
+//              not know these places, so it does not wait for the GPU
+//   traffic    1 read + 1 write per element of a token; padding is never read and is restored as zeros
 //   accepts    float, __half, __nv_bfloat16; lengths from 0 to seq; up to 2^31 rows
 //   source     FasterTransformer's padding removal (2.1, 2020), ByteTransformer's scan (2022): rebuilt
 #pragma once
@@ -18,7 +18,7 @@ namespace encoder_fusions {
 using warp_softmax::Pack, warp_softmax::takes_packs;
 
 // ---- version 1, FasterTransformer's: one thread counts, for each token, the rows of padding before it; then a block
-// ---- copies each token's row, an element a thread. The host has to know the number of tokens.
+// ---- copies each token's row, an element per thread. The host has to know the number of tokens.
 
 template <class Int>
 __global__ void padding_before_kernel(const Int* lengths, Int* padding, int batch, int seq) {
@@ -38,10 +38,10 @@ __global__ void move_row_of_token_kernel(const T* x, T* y, const int32_t* paddin
         y[to * cols + col] = x[from * cols + col];
 }
 
-// ---- version 2: a block adds up the lengths by a scan; then a block for each row of the padded batch moves that row in
-// ---- packs of 16 bytes, or has nothing to do. Only the GPU knows the number of tokens.
+// ---- version 2: a block adds up the lengths with a scan. Then a block for each row of the padded batch moves its row
+// ---- in packs of 16 bytes; a removal has nothing to move for padding. Only the GPU knows the number of tokens.
 
-// Writes offsets: batch + 1 numbers, the packed row at which each sequence begins. One block.
+// Writes offsets: the packed row at which each sequence begins, then the number of tokens. Launch one block.
 template <int kThreads>
 __global__ void __launch_bounds__(kThreads)
     offsets_by_scan_kernel(const int32_t* lengths, int32_t* offsets, int64_t batch) {
@@ -72,9 +72,9 @@ __global__ void move_row_of_batch_kernel(const Pack* x, Pack* y, const int32_t* 
     }
 }
 
-// ---- launchers: x is [batch, seq, cols], y has a row of cols elements for each token; to_padded: the other way round
-// ---- (device memory). Asynchronous on stream. cudaErrorInvalidValue for a null or misaligned pointer, a negative
-// ---- size, columns that packs do not divide, and more than 2^31 rows.
+// ---- launchers: x is [batch, seq, cols], y has a row of cols elements for each token; if to_padded, the other way
+// ---- round (device memory). Asynchronous on stream. cudaErrorInvalidValue for a null or misaligned pointer, a
+// ---- negative size, columns that packs do not divide, and more than 2^31 rows.
 
 template <int kPack, class T>
 cudaError_t check_rows(const T* x, const T* y, const int32_t* lengths, const int32_t* scratch,
@@ -89,7 +89,7 @@ cudaError_t check_rows(const T* x, const T* y, const int32_t* lengths, const int
     return cudaSuccess;
 }
 
-// tokens: the sum of the lengths. padding: scratch of as many numbers.
+// Version 1. tokens: the sum of the lengths. padding: scratch of `tokens` numbers.
 template <class T>
 cudaError_t move_rows_of_tokens(const T* x, T* y, const int32_t* lengths, int32_t* padding,
                                 int64_t batch, int64_t seq, int64_t tokens, int64_t cols,
@@ -104,7 +104,7 @@ cudaError_t move_rows_of_tokens(const T* x, T* y, const int32_t* lengths, int32_
     return cudaGetLastError();
 }
 
-// offsets: scratch of batch + 1 numbers.
+// Version 2. offsets: scratch of batch + 1 numbers.
 template <int kPack, class T>
 cudaError_t move_rows_of_batch(const T* x, T* y, const int32_t* lengths, int32_t* offsets,
                                int64_t batch, int64_t seq, int64_t cols, bool to_padded,

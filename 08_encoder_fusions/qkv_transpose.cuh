@@ -3,8 +3,8 @@
 // softmax-stages 08_encoder_fusions/qkv_transpose, version 2.0
 //
 // From tokens to heads and back: [batch, seq, heads, size] becomes [batch, heads, seq, size].
-//   new here   a free transpose: it only changes where the sum of Q, K, V and bias is stored
-//   traffic    unfused 6.75 reads + 6 writes per token's element  ->  version 3: 3.75 + 3. Back: 1 + 1
+//   new here   a free transpose: the kernel that adds the bias stores each sum at its place among the heads
+//   traffic    unfused 6.75 reads + 6 writes per element of a token  ->  version 3: 3.75 + 3. Back: 1 + 1
 //   accepts    float, __half, __nv_bfloat16; sequences of one length, up to 2^31 tokens
 //   source     FasterTransformer's add_QKV_bias and transpose (2019): rebuilt
 #pragma once
@@ -14,13 +14,13 @@ namespace encoder_fusions {
 
 using warp_softmax::Pack, warp_softmax::takes_packs;
 
-// The sizes of a batch, a head's row in whole packs.
+// The sizes of a batch. The row of a head consists of whole packs.
 struct TokensAndHeads {
     int64_t tokens;  // batch x seq
     int seq, heads, packs;
 
     __host__ __device__ int row() const { return heads * packs; }  // packs of a token
-    // Index in [batch, heads, seq] of pack p of a token's row. (Tokens have 32 bits, which divide faster.)
+    // Returns where pack p of a token's row lies in [batch, heads, seq, packs]. (Dividing is faster with 32 bits.)
     __device__ int64_t by_heads(unsigned token, int p) const {
         const int64_t b = token / seq, s = token % seq, head = p / packs;
         return ((b * heads + head) * seq + s) * packs + p % packs;
@@ -39,7 +39,7 @@ __device__ Pack sum_of(const Pack& a, const Pack& b) {
     return sum;
 }
 
-// Version 1, FasterTransformer's: a block takes a token's row of Q, K or V (blockIdx.y), a thread an element: Pack is
+// Version 1, FasterTransformer's: a block moves a token's row of Q, K or V (blockIdx.y), a thread an element: Pack is
 // Pack<T, 1>. Version 2: the same kernel with packs of 16 bytes. Both load a bias for each element of qkv.
 template <class Pack>
 __global__ void qkv_transpose_by_rows_kernel(const Pack* qkv, const Pack* bias,
@@ -52,7 +52,7 @@ __global__ void qkv_transpose_by_rows_kernel(const Pack* qkv, const Pack* bias,
     }
 }
 
-// Version 3: a thread takes the same pack of four tokens. It loads the bias once, and its four loads wait together.
+// Version 3: a thread moves the same pack of four tokens. It loads the bias once, and its four loads overlap.
 constexpr int kTokensOfThread = 4;
 template <class Pack>
 __global__ void qkv_transpose_four_tokens_kernel(const Pack* qkv, const Pack* bias,
@@ -72,7 +72,8 @@ __global__ void qkv_transpose_four_tokens_kernel(const Pack* qkv, const Pack* bi
     }
 }
 
-// Back, version 1, FasterTransformer's: a block copies one head's row of a token, a thread an element: few warps.
+// Back, version 1, FasterTransformer's: a block copies one head's row of a token, a thread an element. A block thus has
+// few warps.
 template <class Pack>
 __global__ void transpose_back_by_heads_kernel(const Pack* x, Pack* y, TokensAndHeads of) {
     const int64_t s = blockIdx.x % of.seq, head = blockIdx.x / of.seq % of.heads;
@@ -89,8 +90,8 @@ __global__ void transpose_back_by_tokens_kernel(const Pack* x, Pack* y, TokensAn
         y[token * of.row() + p] = x[of.by_heads(token, p)];
 }
 
-// Checks arguments of the launchers below: cudaErrorInvalidValue for a null or misaligned pointer, a negative size,
-// heads that packs do not divide, and more than 2^31 blocks or elements of a row.
+// Checks arguments of the launchers below. Returns cudaErrorInvalidValue for a null or misaligned pointer, a negative
+// size, a head's size that packs do not divide, and more than 2^31 blocks or elements of a row.
 template <int kPack, class T>
 cudaError_t check_heads(std::initializer_list<const T*> addresses, int64_t batch, int64_t seq,
                         int64_t heads, int64_t size) {
@@ -103,7 +104,7 @@ cudaError_t check_heads(std::initializer_list<const T*> addresses, int64_t batch
         if (each == nullptr || !takes_packs<kPack>(each, size)) return cudaErrorInvalidValue;
     return cudaSuccess;
 }
-inline unsigned threads_of(int packs) {  // of a block that moves a row of packs
+inline unsigned threads_of(int packs) {  // returns the threads of a block that moves a row of packs
     return static_cast<unsigned>(std::min((packs + 31) / 32 * 32, 256));
 }
 

@@ -13,7 +13,7 @@ using operations::heads::Kind;
 using operations::heads::operation_of;
 using operations::heads::Shape;
 
-// A variant that calls launch(x, y, scale, causal, sequences, heads, workspace, stream).
+// Returns a variant that calls launch(x, y, scale, causal, sequences, heads, workspace, stream).
 template <class Launch>
 runner::Variant softmax(const std::string& name, const std::string& summary, Launch launch) {
     runner::Variant variant = variant_of(
@@ -29,7 +29,7 @@ runner::Variant softmax(const std::string& name, const std::string& summary, Lau
     return variant;
 }
 
-// A variant of the lesson, which calls launch(arguments, workspace, stream).
+// Returns a variant of the lesson, which calls launch(arguments, workspace, stream).
 template <class Launch>
 runner::Variant softmax_of_lesson(const std::string& name, const std::string& summary,
                                   Launch launch) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How the course checks and measures stage 08's lesson: each fused kernel against the chain that it replaces.
+// Describes how the course checks and measures the lesson of stage 08: each fused kernel against the chain it replaces.
 // further.cu adds the variants of further/.
 #include "08_encoder_fusions/variants.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The launchers of further/unfused.cuh that token_lesson.cu compiles, also for the encoder and the test. Include it
-// after that header.
+// Declares the launchers of further/unfused.cuh that token_lesson.cu compiles; the encoder and the test use them as
+// well. Include this file after unfused.cuh.
 #ifndef INSTANCE
 #define INSTANCE extern template
 #endif

@@ -34,7 +34,7 @@ cudaError_t with_activation(Activation activation, Launch launch) {
     }
     return launch(batched_gemm::Gelu{});
 }
-// The same as the lesson writes them.
+// Calls launch with the lesson's functor for the activation.
 template <class Launch>
 cudaError_t with_activation_of_lesson(Activation activation, Launch launch) {
     switch (activation) {
@@ -55,7 +55,7 @@ Norm<T> norm_of(const Call& call) {
     return {call.input<T>("gamma"), call.input<T>("beta"), kEpsilon};
 }
 
-// x, and the bias, which each thread of bias_activation_kernel loads once for its rows.
+// Returns the traffic of x and of the bias, which each thread of bias_activation_kernel loads once for its rows.
 Traffic bias_once(const Shape& shape, DType dtype) {
     using encoder_fusions::Tiling;
     const auto element = static_cast<int64_t>(runner::size_of(dtype));
@@ -135,7 +135,7 @@ runner::Variant unfused_bias_activation() {
     return variant;
 }
 
-// A norm of the lesson, which calls launch(arguments, stream).
+// Returns a norm of the lesson, which calls launch(arguments, stream).
 template <class Launch>
 runner::Variant norm_of_lesson(const std::string& name, const std::string& summary,
                                int64_t partial_sums, Launch launch) {
@@ -181,7 +181,7 @@ std::vector<runner::Variant> norms_of_lesson() {
     using encoder_fusions::TwoPasses;
     using encoder_fusions::Welford;
     constexpr int64_t kLanes = 32;
-    // One of Welford's merges rounds four times, an addition once.
+    // A merge of Welford's update rounds four times, an addition once.
     return {
         norm_of_lesson("layernorm_block_per_row", "FasterTransformer's: two block reductions", 1024,
                        [](const auto& of, cudaStream_t stream) {
@@ -201,7 +201,7 @@ std::vector<runner::Variant> norms_of_lesson() {
                                    kLanes)};
 }
 
-// A tuned norm: a lane holds up to 32 elements.
+// Returns a tuned norm, in which a lane holds up to 32 elements.
 template <class Launch>
 runner::Variant norm(Kind kind, Rounding rounding, const std::string& name,
                      const std::string& summary, Traffic traffic, Launch launch) {
@@ -235,7 +235,7 @@ cudaError_t prenorm_as(const Call& call, bool fused) {
                   shape.hidden, call.stream);
 }
 
-// Beyond the lesson: half2 arithmetic.
+// Marks a variant as one beyond the lesson, with half2 arithmetic.
 runner::Variant half2(runner::Variant variant, const std::string& name, const std::string& summary,
                       int64_t most_cols) {
     variant.name = name;

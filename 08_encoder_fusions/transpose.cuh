@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 08_encoder_fusions/transpose, version 1.1
 //
-// y[col, row] = x[row, col] of 16-bit elements, in four steps; the last three differ only in a tile's layout.
+// y[col, row] = x[row, col] for 16-bit elements, in four steps; the last three differ only in the layout of a tile.
 //   new here   two pairs of x, one below the other, become two pairs of y; two layouts without bank conflicts
 //   traffic    1 read + 1 write per element; naive: a sector of 32 bytes for each 2 bytes written
 //   accepts    __half, __nv_bfloat16; up to 65535 matrices and tile rows; pairs where rows and columns are even
@@ -15,11 +15,11 @@ namespace encoder_fusions {
 using warp_softmax::takes_packs;
 
 constexpr int kTile = 64;               // rows and columns of a tile
-constexpr int kTileWords = 32;          // pairs in a row of it: one for each bank
-constexpr int kTileThreads = 8;         // in y; 32 in x
-constexpr int64_t kMostOfGrid = 65535;  // a grid's blocks in y, and in z
+constexpr int kTileWords = 32;          // pairs in a row of a tile: one for each bank
+constexpr int kTileThreads = 8;         // threads of a block in y; 32 in x
+constexpr int64_t kMostOfGrid = 65535;  // maximum number of blocks of a grid in y, and in z
 
-// ---- step 1: a thread an element; threadIdx.x walks columns of x, which are rows of y
+// ---- step 1: a thread per element; threadIdx.x counts columns of x, which are rows of y
 
 template <class T>
 __global__ void naive_transpose_kernel(const T* x, T* y, int64_t rows, int64_t cols) {
@@ -32,25 +32,25 @@ __global__ void naive_transpose_kernel(const T* x, T* y, int64_t rows, int64_t c
 
 // ---- steps 2 to 4: a block writes a tile to shared memory row by row, and reads it column by column
 
-// at(row, word): where the pair `word` of row `row` lies. A lane reads the same word of rows 2 lane and 2 lane + 1, two
-// columns of two rows, and makes two pairs of y from them.
+// at(row, word) returns the place of pair `word` of row `row`. A lane reads one word of rows 2 lane and 2 lane + 1,
+// that is two columns of two rows, and makes two pairs of y from them.
 struct Unpadded {  // all lanes read the same bank
     static constexpr int kWords = kTile * kTileWords;
     __device__ static int at(int row, int word) { return row * kTileWords + word; }
 };
-struct Padded {  // a word more after every second row: lanes read neighbouring banks
+struct Padded {  // an unused word after every second row: lanes read neighbouring banks
     static constexpr int kWords = kTile * kTileWords + kTile / 2;
     __device__ static int at(int row, int word) { return row * kTileWords + word + row / 2; }
 };
-struct Swizzled {  // words change places within their row: as many banks, no memory lost
+struct Swizzled {  // permutes the words of a row: lanes read different banks, no memory is lost
     static constexpr int kWords = kTile * kTileWords;
     __device__ static int at(int row, int word) {
         return row * kTileWords + (word ^ (row / 2 % kTileWords));
     }
 };
 
-// A pair is one word, the first element in its lower half. (nvcc would store a struct of two element by element.)
-// Load or store elements (row, col) and (row, col + 1) of rows x cols; beyond are zeros. kPairs: both in one access.
+// Load or store elements (row, col) and (row, col + 1) as one word, the first in its lower half. (nvcc would store a
+// struct of two elements one by one.) Outside the matrix: load zeros, store nothing. kPairs: both in one access.
 template <bool kPairs>
 __device__ uint32_t load_pair(const uint16_t* x, int64_t row, int64_t col, int64_t rows,
                               int64_t cols) {
@@ -107,8 +107,8 @@ __global__ void __launch_bounds__(kTileWords* kTileThreads)
 }
 
 // ---- launchers: y = x transposed, for each of `batch` matrices of rows x cols (device memory, x is not y).
-// ---- Asynchronous on stream. cudaErrorInvalidValue for a null or misaligned pointer and for sizes that are negative or
-// ---- too large for the grid. takes: half, __nv_bfloat16
+// ---- Asynchronous on stream. Return cudaErrorInvalidValue for a null or misaligned pointer and for sizes that are
+// ---- negative or too large for the grid. takes: half, __nv_bfloat16
 
 // Calls launch(grid), with a block for each tile.
 template <class T, class Launch>

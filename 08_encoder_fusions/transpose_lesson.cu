@@ -7,7 +7,7 @@
 namespace encoder_fusions_variants {
 namespace {
 
-// launch(x, y, batch, rows, cols, stream), for elements of 16 bits.
+// Returns a variant that calls launch(x, y, batch, rows, cols, stream) for elements of 16 bits.
 template <class Launch>
 runner::Variant step(const std::string& name, const std::string& summary, Launch launch) {
     runner::Variant variant =

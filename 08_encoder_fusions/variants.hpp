@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Stage 08's variants: a list for each header of the lesson, and those of further/.
+// Declares the variants of stage 08: lists for the headers of the lesson, and for those of further/.
 #pragma once
 #include <initializer_list>
 #include <string>
@@ -19,7 +19,7 @@ using runner::Traffic;
 inline const std::vector<DType> kHalves = {DType::float16, DType::bfloat16};
 inline const std::vector<DType> kAll = {DType::float16, DType::bfloat16, DType::float32};
 
-// launch(call, of): the launcher of one type, decltype(of)::type.
+// launch(call, of) launches a kernel for the type decltype(of)::type.
 template <class Launch>
 runner::Variant variant_of(const runner::Operation* operation, const std::string& name,
                            const std::string& summary, Launch launch) {
@@ -34,8 +34,8 @@ runner::Variant variant_of(const runner::Operation* operation, const std::string
     return variant;
 }
 
-// Calls launch(pack): with the elements of 16 bytes if `wanted` and if rows of cols elements consist of such packs at
-// all addresses, else with 1.
+// Calls launch(pack). pack is the number of elements in 16 bytes if `wanted` and if rows of cols elements consist of
+// such packs at all addresses; otherwise 1.
 template <class T, class Launch>
 cudaError_t in_packs(bool wanted, int64_t cols, std::initializer_list<const T*> addresses,
                      Launch launch) {
@@ -56,7 +56,7 @@ std::vector<runner::Variant> softmax_variants();    // masked_softmax.cuh
 std::vector<runner::Variant> head_variants();       // qkv_transpose.cuh, padding.cuh
 std::vector<runner::Variant> transpose_variants();  // transpose.cuh
 inline std::vector<runner::Variant>
-variants_of_fusions() {  // each fusion's; its tuned ones after the lesson's
+variants_of_fusions() {  // for each fusion the lesson's variants, then the tuned ones
     std::vector<runner::Variant> all;
     for (const auto& variants :
          {token_variants(), head_variants(), softmax_variants(), transpose_variants()})

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 07_batched_gemm/activations, version 1.0
 //
-// The activations of a feed-forward layer as functors: an epilogue here, a kernel of its own in 08.
+// The activations of a feed-forward layer as functors. Here an epilogue calls them, in 08 a kernel of its own.
 //   accepts    any float; NaN stays NaN; GELU and SiLU of -inf are NaN, as in PyTorch
 //   source     Hendrycks & Gimpel 2016 (GELU, SiLU)
 #pragma once
@@ -22,9 +22,9 @@ struct Relu {
         return x < 0.f ? 0.f : x;
     }  // fmaxf would lose NaN
 };
-// x times the share of a normal distribution below x. The logarithm of the share below -|x| is nearly a polynomial in
-// |x|; this one is fitted so that the share is off by at most 2^-23. (erff needs twice as many instructions, more than
-// fit in the time that memory needs for an element.)
+// x times the probability that a standard normal random number is below x. The logarithm of the probability for -|x| is
+// nearly a polynomial in |x|; the coefficients are fitted so that the probability is off by at most 2^-23. (erff needs
+// twice as many instructions, which would take longer than memory takes to deliver an element.)
 struct Gelu {
     __device__ float operator()(float x) const {
         const float t = fminf(fabsf(x), 16.f);  // the share below -16 is 0
@@ -35,15 +35,15 @@ struct Gelu {
         return x * (x < 0.f ? share : 1.f - share);
     }
 };
-// Returns x / (1 + 2^-y). The approximate ex2 and rcp are exact enough for it.
+// Returns x / (1 + 2^-y). The approximate instructions ex2 and rcp are accurate enough.
 __device__ inline float share_of(float x, float y) {
     return __fdividef(x, 1.f + warp_softmax::fast_exp2(-y));
 }
 struct Silu {
     __device__ float operator()(float x) const { return share_of(x, 1.44269504f * x); }  // log2(e)
 };
-// 0.5 x (1 + tanh(u)) with u = 0.79788456 (x + 0.044715 x^3), written with (1 + tanh(u)) / 2 = 1 / (1 + exp(-2 u)):
-// that needs fewer instructions and loses no digits where the result is small.
+// 0.5 x (1 + tanh(u)) with u = 0.79788456 (x + 0.044715 x^3). The code uses (1 + tanh(u)) / 2 = 1 / (1 + exp(-2 u)),
+// which needs fewer instructions and loses no digits if the result is small.
 struct GeluByTanh {
     __device__ float operator()(float x) const {
         return share_of(x, 2.3022082f * (x + 0.044715f * x * x * x));  // 2 * 0.79788456 * log2(e)

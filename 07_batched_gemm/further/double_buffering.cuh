@@ -6,7 +6,7 @@
 //   new here   two tiles of each matrix; cp.async, an asynchronous copy from global to shared memory that needs no
 //              registers
 //   traffic    as register_tiled: 2k / 128 loads per element of C
-//   accepts    float; calls register_tiled where lines do not consist of packs
+//   accepts    float; calls register_tiled if lines do not consist of packs
 //   source     Volkov & Demmel 2008; SGEMM as in MAGMA and maxas (Nath et al. 2010, Gray 2014)
 #pragma once
 #include <cuda_pipeline.h>
@@ -15,8 +15,8 @@
 
 namespace batched_gemm {
 
-// Starts to copy kCount elements of a line in memory, or zeros beyond the matrix. They have arrived for this thread
-// after __pipeline_wait_prior, and for the others after a barrier.
+// Starts to copy kCount elements of a line in memory, or zeros beyond the matrix. This thread may read the copy after
+// __pipeline_wait_prior, other threads after a barrier as well.
 template <int kCount>
 __device__ void copy_ahead(float* to, const Matrices<const float>& x, int64_t line, int64_t lines,
                            int64_t at, int64_t length) {
@@ -25,8 +25,8 @@ __device__ void copy_ahead(float* to, const Matrices<const float>& x, int64_t li
                             kCount * sizeof(float), is_there ? 0 : kCount * sizeof(float));
 }
 
-// Starts to copy a tile as load_tile() loads it. Elements that run along k in memory go down the tile one by one: a
-// warp copies 8 elements of each of 4 lines, to 32 different banks.
+// Starts to copy a tile in the layout of load_tile(). Elements that are neighbours along k in memory go down a column
+// of the tile one by one: a warp copies 8 elements of each of 4 lines, to 32 different banks.
 __device__ inline void fetch_tile(DepthTile& tile, const Matrices<const float>& x, bool along_k,
                                   int64_t line, int64_t lines, int64_t p, int64_t k) {
     const int thread = static_cast<int>(threadIdx.x);

@@ -2,12 +2,12 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 07_batched_gemm/early_launch, version 1.0
 //
-// Programmatic dependent launch: a kernel starts while the one before it on its stream still runs. Its blocks take free
-// places, compute their addresses, prefetch what no running kernel writes, and then wait.
+// Programmatic dependent launch: a kernel starts while the previous kernel of its stream still runs. As multiprocessors
+// get room, its blocks start, compute addresses, prefetch data that no running kernel writes, and then wait.
 //   new here   a launch attribute, and two instructions: one lets the next kernel start, one waits for the previous one
-//   caution    each kernel of such a chain must wait before it writes anything, and before it reads what an earlier
-//              kernel of the chain writes: the last kernel but one may still be running
-//   needs      a GPU of compute capability 9.0; elsewhere each launch waits for the end of the one before
+//   caution    each kernel of such a chain must wait before it writes anything, and before it reads the results of an
+//              earlier kernel of the chain: the last kernel but one may still be running
+//   needs      a GPU of compute capability 9.0; on others each kernel starts when the previous kernel has ended
 //   source     CUDA programming guide, programmatic dependent launch; PTX ISA, griddepcontrol
 #pragma once
 #include <cuda_runtime.h>
@@ -16,7 +16,7 @@
 
 namespace early_launch {
 
-// Lets the next kernel of the stream start, if it was launched early, once all blocks have reached this call.
+// Once all blocks have made this call, lets the next kernel of the stream start, if that kernel was launched early.
 __device__ inline void let_next_begin() {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
     cudaTriggerProgrammaticLaunchCompletion();
@@ -31,7 +31,7 @@ __device__ inline void wait_for_earlier() {
 #endif
 }
 
-// Prefetches the 128 bytes around an address into the L2 cache. It neither loads them nor waits.
+// Prefetches the 128 bytes around an address into the L2 cache. The thread receives no data and does not wait.
 __device__ inline void ask_for(const void* address) {
 #ifdef __CUDA_ARCH__
     asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
@@ -40,7 +40,8 @@ __device__ inline void ask_for(const void* address) {
 #endif
 }
 
-// True if the GPU has early launches and the kernel was compiled for such a GPU: otherwise it would not wait.
+// True if the GPU has early launches and the kernel was compiled for such a GPU. A kernel compiled for another would
+// not wait for the previous kernel.
 template <class Kernel>
 bool is_possible(Kernel kernel) {
     bool is = false;
@@ -58,7 +59,7 @@ bool is_possible(Kernel kernel) {
 }
 
 // Requests the largest shared-memory carveout for this kernel. A multiprocessor changes its carveout only when it is
-// idle, so kernels with different carveouts cannot run beside each other.
+// idle, so kernels with different carveouts cannot run on it at the same time.
 template <class Kernel>
 cudaError_t prefer_shared_memory(Kernel kernel) {
     int is_set = 0;
@@ -69,9 +70,9 @@ cudaError_t prefer_shared_memory(Kernel kernel) {
     return warp_softmax::ask_once(&is_set, set, reinterpret_cast<const void*>(kernel));
 }
 
-// Launches kernel<<<grid, block, shared, stream>>>(arguments...). early: it may start before the previous kernel has
-// ended, because it calls wait_for_earlier(). cluster: the number of blocks along y in a cluster; 0: no clusters. A
-// refused launch leaves no error behind.
+// Launches kernel<<<grid, block, shared, stream>>>(arguments...). early: the kernel may start before the previous
+// kernel has ended, because it calls wait_for_earlier(). cluster: the number of blocks along y in a cluster; 0: no
+// clusters. Clears the error of a refused launch.
 template <class... Parameters, class... Arguments>
 cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared,
                    cudaStream_t stream, bool early, unsigned cluster,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A product of 2 x 8 by 8 x 8, on tensor cores: nvcc -std=c++17 -arch=native example_gemm.cu && ./a.out
+// Multiplies 2 x 8 by 8 x 8 on tensor cores: nvcc -std=c++17 -arch=native example_gemm.cu && ./a.out
 #include <cstdio>
 
 #include "gemm.cuh"

@@ -2,28 +2,28 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 07_batched_gemm/further/gemm, version 1.0
 //
-// The front call: matrix products, by the kernel of this stage that suits them. It never calls a library;
-// gemm_tuner.hpp chooses by measurement, among libraries as well.
+// The front call: computes matrix products with the kernel of this stage that suits their sizes. It never calls a
+// library; gemm_tuner.hpp chooses by measurement, also among the kernels of libraries.
 //   call       gemm: see front_call.cuh
 //   timed      mma
-//   new here   gemm_plan(): a pure function that returns which kernel, and why
-//   traffic    loads per element of C: 2k / 128 on tensor cores, 2k / 64 where blocks share k
-//   accepts    float, __half, __nv_bfloat16; sums in float; any sizes, including k = 0; A and B each stored as they are
-//              or transposed; any distances. 16-bit lines that begin and end at multiples of 16 bytes are fastest
-//   needs      nothing; uses tensor cores from compute capability 8.0 on, clusters from 9.0 on
+//   new here   gemm_plan(): a pure function that returns the kernel to use, and why
+//   traffic    loads per element of C: 2k / 128 on tensor cores, 2k / 64 with split-K
+//   accepts    float, __half, __nv_bfloat16; sums in float; any sizes, including k = 0; A and B each row-major or
+//              transposed; any strides. 16-bit lines that begin and end at multiples of 16 bytes are fastest
+//   needs      any GPU; uses tensor cores from compute capability 8.0 on, clusters from 9.0 on
 #pragma once
 #include "../../04_warp_softmax/front_call.cuh"
 #include "split_k.cuh"
 
 namespace softmax_stages {
 
-// c = alpha a b + beta c; where beta is 0, c is not read.
+// c = alpha a b + beta c; if beta is 0, the kernels do not read c.
 struct GemmOptions {
     float alpha = 1.f, beta = 0.f;
     bool transpose_a = false, transpose_b = false;  // a is stored as k x m, b as n x k
     // Elements from one line in memory to the next.
     int64_t ld_a = kClose, ld_b = kClose, ld_c = kClose;
-    // Elements from one matrix of the batch to the next. For a and b it may be 0: one matrix for all.
+    // Elements from one matrix of the batch to the next. For a and b, 0 means one matrix for the whole batch.
     int64_t stride_a = kClose, stride_b = kClose, stride_c = kClose;
 };
 
@@ -75,7 +75,7 @@ GemmPlan plan_of(const batched_gemm::Problem<T>& g, const Chip& chip, bool in_pa
             return {GemmWay::split_k, parts, "few tiles: the blocks of a cluster share k", 0, 0};
         return {GemmWay::mma, 1, "tensor cores; later tiles load while one is multiplied", 0, 0};
     }
-    // The highest rung whose tiles C fills at least by half in each direction.
+    // Choose the highest rung whose tiles C fills at least by half in each direction.
     if (g.m < kTile / 2 || g.n < kTile / 2)
         return {GemmWay::naive, 1, "too few results for a tile", 0, 0};
     if (g.m < kBlockTile / 2 || g.n < kBlockTile / 2)
@@ -111,7 +111,7 @@ cudaError_t multiply(const batched_gemm::Problem<T>& g, cudaStream_t stream) {
                                       : batched_gemm::tiled(g, stream);
 }
 
-// True if these are the sizes and distances of a product. (The launchers check addresses.)
+// True if the sizes and strides are valid. (The launchers check addresses.)
 inline bool is_possible(int64_t batch, int64_t m, int64_t n, int64_t k,
                         const GemmOptions& options) {
     const auto is_good = [](int64_t distance, int64_t least) {
@@ -124,7 +124,7 @@ inline bool is_possible(int64_t batch, int64_t m, int64_t n, int64_t k,
            is_good(options.stride_c, 1);
 }
 
-// Sets *bytes to 0: no way needs a workspace.
+// Sets *bytes to 0: no kernel needs a workspace.
 template <class T>
 cudaError_t gemm_workspace_bytes(size_t* bytes, int64_t batch, int64_t m, int64_t n, int64_t k,
                                  const GemmOptions& options) {

@@ -2,12 +2,13 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 07_batched_gemm/gemm_tuner, version 1.1
 //
-// Finds the fastest of several ways to compute a product on this GPU, once, and keeps the answer in a file.
+// Finds the fastest of several ways to compute a product on this GPU once, and records it in a file.
 //   new here   a choice by measurement in place of a rule (the front call's plan); a file that several programs share
-//   candidates anything that computes the same: rungs, mma_gemm, a library's kernels. The tuner skips one that refuses
+//   candidates anything that computes the same: rungs, mma_gemm, kernels of a library. The tuner skips candidates that
+//              refuse a problem
 //   the file   JSON: one GPU, driver and library, and the fastest candidate of each problem. If the file cannot be read
-//              or is from elsewhere, the tuner says so in one line and tunes again. It replaces the file as a whole, so
-//              no reader sees half of one
+//              or is from another machine, the tuner reports this in one line and tunes again. It replaces the file as
+//              a whole, so no reader sees half of it
 //   needs      nlohmann-json
 //   source     FasterTransformer's gemm_test, which trusted its file: a missing column made it loop forever
 #pragma once
@@ -42,7 +43,7 @@ struct Candidate {
     std::function<cudaError_t(const Problem<T>&, cudaStream_t)> launch;
 };
 
-// Returns the kernels of this stage that take the type.
+// Returns the kernels of this stage that accept T.
 template <class T>
 std::vector<Candidate<T>> own_candidates() {
     std::vector<Candidate<T>> all = {
@@ -91,7 +92,7 @@ inline Machine this_machine(const std::string& library) {
     return {properties.name, driver_version(), library};
 }
 
-// Returns what decides about times, as text: sizes, type, and whether lines consist of packs, but no addresses.
+// Returns as text what determines the time: sizes, type, and whether lines consist of packs, but no addresses.
 template <class T>
 std::string problem_text(const Problem<T>& g) {
     const char* const type = sizeof(T) == 4              ? "float"
@@ -108,7 +109,7 @@ std::string problem_text(const Problem<T>& g) {
 
 // Queues the work to time on a stream.
 using Launch = std::function<cudaError_t(cudaStream_t)>;
-// Returns the microseconds that it takes on this stream, or NAN if it cannot be timed.
+// Returns the microseconds that a launch takes on this stream, or NAN if it cannot be timed.
 using Clock = std::function<double(const Launch&, cudaStream_t)>;
 
 // Times with events and returns the fastest of several rounds. A round is a graph of several launches in a row, so the
@@ -182,7 +183,7 @@ public:
     };
     using Say = std::function<void(const std::string& line)>;
 
-    // Reads the file, if there is one. Passes messages for the user to `say`, one line each.
+    // Reads the file if it exists. Passes messages for the user to `say`, one line each.
     GemmTuner(std::filesystem::path file, Machine machine, Clock clock, Say say)
         : file_(std::move(file)),
           machine_(std::move(machine)),
@@ -195,8 +196,9 @@ public:
         }
     }
 
-    // Returns the fastest candidate; null if the problem was not tuned or no candidate has the recorded name. ending:
-    // what the candidates also do, such as " and bias", which makes it a different problem in the file.
+    // Returns the fastest candidate, or null if the problem was not tuned or no candidate has the recorded name.
+    // ending: names what the candidates compute in addition, such as " and bias"; the file then has it as another
+    // problem.
     template <class T>
     const Candidate<T>* find(const Problem<T>& g, const std::vector<Candidate<T>>& candidates,
                              const std::string& ending = "") const {
@@ -221,8 +223,9 @@ public:
         return found < candidates.size() ? cudaSuccess : cudaErrorNotSupported;
     }
 
-    // Returns the index of the name to use for a problem: the recorded one, or the one with the least measure(i), in
-    // microseconds (NAN: it cannot), which is then recorded. Returns names.size() if none can.
+    // Returns the index of the name to use for a problem: the recorded name if there is one, otherwise the name i with
+    // the least measure(i), in microseconds, and records it. measure(i) is NAN if candidate i refuses the problem.
+    // Returns names.size() if all refuse.
     size_t choose(const std::string& problem, const std::vector<std::string>& names,
                   const std::function<double(size_t)>& measure) {
         size_t fastest = find(problem, names);
@@ -238,7 +241,8 @@ public:
         return fastest;
     }
 
-    // Multiplies with the recorded candidate, or with the front call if there is none or it refuses. Never times.
+    // Multiplies with the recorded candidate, or with the front call if no candidate is recorded or it refuses the
+    // problem. Never times.
     template <class T>
     cudaError_t multiply(const Problem<T>& g, const std::vector<Candidate<T>>& candidates,
                          cudaStream_t stream) const {
@@ -268,8 +272,8 @@ private:
                                    names.begin());
     }
 
-    // Returns what the file holds for this machine; nothing if there is no file. Throws the reason why it cannot be
-    // used, as the end of a sentence about it.
+    // Returns the entries of the file, or none if there is no file. If the file cannot be used on this machine, throws
+    // the reason, as the end of a sentence about the file.
     std::map<std::string, Found> read() const {
         namespace fs = std::filesystem;
         std::error_code error;
@@ -300,13 +304,13 @@ private:
         }
     }
 
-    // Keeps what other programs have recorded meanwhile. If two save at once, one result may be lost and is then found
-    // again; but there is never half a file.
+    // Writes the file, and keeps entries that other programs have written meanwhile. If two programs save at once, one
+    // result may be lost, and a program tunes it again; but no reader sees half a file.
     void save() {
         try {
             for (const auto& [problem, each] : read()) found_.emplace(problem, each);
         } catch (const std::exception&) {
-            // The constructor reported it, or another program wrote it since: replace it.
+            // The constructor reported this file, or another program has written it since: replace it.
         }
         Json all = Json::object();
         for (const auto& [problem, each] : found_)

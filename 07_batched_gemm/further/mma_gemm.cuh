@@ -2,10 +2,10 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 07_batched_gemm/mma_gemm, version 1.2
 //
-// The last rung with the instructions behind wmma: the kernel copies later tiles while it multiplies one.
+// The last rung with the instructions to which wmma compiles. The kernel copies later tiles while it multiplies one.
 //   new here   cp.async with three tiles in turn; a swizzle in place of padding; fragments load while others multiply;
-//              an epilogue, a last step before a result is written; 64 x 64 sums per warp, which halves the loads for
-//              each sum; for short k, blocks that walk from tile to tile
+//              an epilogue, a last step before a result is written; 64 x 64 sums per warp, which reduces the loads per
+//              sum; for short k, persistent blocks
 //   traffic    as tensor_core: 2k / 128 loads per element of C
 //   accepts    half and bfloat16 (half_sums_gemm(): half; tf32_gemm(): float); lines that begin and end at multiples of
 //              16 bytes: for others mma_gemm() calls tensor_core()
@@ -25,7 +25,7 @@ extern __shared__ __align__(128) unsigned char shared_bytes[];
 
 namespace batched_gemm {
 
-// ---- epilogues: from alpha A B + beta C to what is written as element (row, col) of matrix b
+// ---- epilogues: functors that return the element (row, col) of matrix b to write, given alpha A B + beta C
 
 struct Plain {
     __device__ float operator()(float x, int64_t, int64_t, int64_t) const { return x; }
@@ -56,12 +56,12 @@ struct BiasResidual {
     }
 };
 
-// A lane's share of 16 x 8 sums: floats, or halves in pairs.
+// The part of 16 x 8 sums that a lane holds: floats, or pairs of halves.
 template <class Sum>
 using LaneSums = std::conditional_t<std::is_same_v<Sum, float>, float[4], uint32_t[2]>;
 
-// How the warps of a block share its tile of C: kDown x kAcross warps with kWarpRows x kWarpCols sums each. Tiles of A
-// and B have kLine bytes along k, and kStageCount of them are loading or in use. A multiprocessor holds kBlocks blocks.
+// The division of a block's tile of C: kDown x kAcross warps compute kWarpRows x kWarpCols sums each. Tiles of A and B
+// have kLine bytes along k; kStageCount tiles are loading or in use. A multiprocessor holds kBlocks blocks.
 template <int kDown, int kAcross, int kWarpRows, int kLine, int kStageCount, int kBlocks,
           int kWarpCols = 64>
 struct MmaShape {
@@ -71,15 +71,15 @@ struct MmaShape {
     static constexpr int kBytesAlongK = kLine, kStages = kStageCount;
     static constexpr int kBlocksPerMultiprocessor = kBlocks;
 };
-// Square is for most products. Short is for products of one step along k, such as a head's queries times its keys: most
-// of the time goes into loading and writing, so four blocks of half the rows overlap. Narrow is for 64 columns.
+// Square is for most products. Short is for products of one step along k, such as a head's queries times its keys: they
+// spend most of their time loading and writing, so four blocks with half the rows overlap. Narrow is for 64 columns.
 template <class T>
 using Square = MmaShape<2, 2, 64, sizeof(T) == 2 ? 128 : 64, sizeof(T) == 2 ? 3 : 4, 2>;
 using Short = MmaShape<2, 2, 32, 128, 3, 4>;
 using Narrow = MmaShape<4, 1, 32, 128, 3, 4>;
 
-// A block's shared memory: for each stage a tile of A and a tile of B. When all are used, each warp has a patch there
-// for its results; a line of a patch begins 4 banks after the one above (for floats 8).
+// A block's shared memory: for each stage a tile of A and a tile of B. When the block has used all tiles, their memory
+// holds a patch for the results of each warp. A line of a patch begins 4 banks after the line above (for floats 8).
 template <class T, class Layouts, class Shape, bool kSwizzled>
 struct MmaTiles {
     static constexpr bool kRowsA = std::is_same_v<typename Layouts::A, nvcuda::wmma::row_major>;
@@ -92,16 +92,16 @@ struct MmaTiles {
     static constexpr int kStage = A::kElements + B::kElements;
     static constexpr int kPatchPitch = Shape::kSumCols + 8;
     static constexpr int kPatch = Shape::kSumRows * kPatchPitch;
-    // Returns the bytes for a given k: a short one needs fewer stages.
+    // Returns the bytes for a given k: a short k needs fewer stages.
     static size_t bytes(int64_t k) {
         const int64_t tiles = std::min<int64_t>(Shape::kStages, (k + kDeep - 1) / kDeep);
         return std::max<int64_t>(tiles * kStage, Shape::kThreads / 32 * kPatch) * sizeof(T);
     }
 };
 
-// Loads floats of a tile in which k goes down, which ldmatrix cannot transpose: 16 x 8 of a from (p, first) on, or
-// twice 8 x 8 of b. Each lane gets the elements that ldmatrix would give it. A lane's other places differ from its
-// first one only by an XOR of columns below 32 and a sum beyond, so the lane keeps four numbers.
+// Loads fragments of floats from a tile whose columns run along k, because ldmatrix cannot transpose floats: 16 x 8 of
+// a from (p, first) on, or twice 8 x 8 of b. Each lane gets the elements that ldmatrix would give it. A lane computes
+// all its places from four numbers: by an XOR within 32 columns, by an addition beyond them.
 template <class Tile, bool kOfB>
 __device__ void load_one_by_one(uint32_t (&to)[4], const float* tile, int p, int first) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -114,7 +114,7 @@ __device__ void load_one_by_one(uint32_t (&to)[4], const float* tile, int p, int
     }
 }
 
-// A warp's share of a block's tile, in pieces of 16 x 8 sums.
+// The sums that a warp computes of a block's tile, in pieces of 16 x 8.
 template <class Sum, class Shape>
 using WarpSums = LaneSums<Sum>[Shape::kSumRows / 16][Shape::kSumCols / 8];
 
@@ -132,7 +132,7 @@ struct Fragments {
     uint32_t of_a[kRows / 16][4];  // rows 0 to 7, rows 8 to 15; the same with k a chunk further
     uint32_t of_b[kCols / 16][4];  // two chunks of k for 8 columns, then for 8 more
 
-    // A warp's first row and column in the block's tile, and the places of the first line that a lane loads.
+    // A warp's first row and column in the block's tile, and the places from which a lane first loads.
     struct Lane {
         int row, col, own_a, own_b;
         __device__ Lane() {
@@ -185,8 +185,8 @@ struct Nothing {
     __device__ void operator()() const {}
 };
 
-// sums += A B for a tile of C and columns begin to end of A, which are all columns or whole tiles. Calls before_a()
-// after it has requested the first tiles of B and before it requests any of A.
+// sums += A B for a tile of C and steps begin to end along k: all of k, or whole tiles. Calls before_a() after it has
+// requested the first tiles of B and before it requests the first tile of A.
 template <class Layouts, class Shape, bool kSwizzled, class Sum, class T, class BeforeA>
 __device__ void multiply_tiles(WarpSums<Sum, Shape>& sums, const Problem<T>& g, const Tile& tile,
                                int64_t begin, int64_t end, BeforeA before_a) {
@@ -228,13 +228,13 @@ __device__ void multiply_tiles(WarpSums<Sum, Shape>& sums, const Problem<T>& g, 
         to.load(a_tile, a_tile + TileA::kElements, lane, p);
     };
 
-    // With registers for two sets of fragments, one loads while the other multiplies.
+    // If registers hold two sets of fragments, one set loads while the other multiplies.
     constexpr int kRegisters = 65536 / (Shape::kThreads * Shape::kBlocksPerMultiprocessor);
     constexpr int kTaken = kRows * kCols / 32 + 2 * sizeof(Fragments) / 4 + 40;  // 40: addresses
     constexpr int kSets = kTaken <= kRegisters && (kRowsA || !kOneByOne) ? 2 : 1;
     Fragments fragments[kSets];
-    // Every thread commits one group of copies per tile, an empty one after the last: the number of groups then tells
-    // which tiles have arrived.
+    // Every thread commits one group of copies per tile, and empty groups after the last tile. The number of groups
+    // then determines which tiles have arrived.
     constexpr bool kBFirst = !std::is_same_v<BeforeA, Nothing>;
     for (int i = 0; kBFirst && i < kStages - 1; ++i) {
         if (begin + i * kDeep < end) fetch_b(begin + i * kDeep, i);
@@ -288,7 +288,7 @@ __device__ void write_sums(Sums& sums, const Problem<T>& g, const Tile& tile, T*
     const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
     const int row = warp / Shape::kWarpsAcross * kRows, col = warp % Shape::kWarpsAcross * kCols;
     // A lane holds two neighbours in a row, and two more 8 rows below. Through shared memory it gets a whole chunk, and
-    // the next lane gets the next one. C has whole chunks of columns: a chunk lies inside C or outside.
+    // the next lane gets the next chunk. C has whole chunks of columns, so no chunk is partly outside C.
     T* const patch = patches + warp * Tiles::kPatch;
     const auto for_each_two = [&](auto visit) {
 #pragma unroll
@@ -356,8 +356,8 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksPerMultiprocess
 #endif
 }
 
-// For products of one step along k, where writing C takes most of the time: a block keeps its tile of B and walks down
-// `tiles` tiles of A. It copies the next tile while it multiplies the current one and writes its results.
+// For products of one step along k, which spend most of their time writing C: a persistent block keeps its tile of B
+// and goes down `tiles` tiles of A. It copies the next tile while it multiplies the current one and writes its results.
 template <class Sum, class T, class Layouts, class Shape, class Epilogue>
 __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksPerMultiprocessor)
     walking_kernel(const Problem<T> g, int tiles, const Epilogue epilogue) {
@@ -412,7 +412,7 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksPerMultiprocess
 #endif
 }
 
-// Returns how many tiles a block walks down: up to eight, as long as enough blocks are left to overlap.
+// Returns the number of tiles of A per persistent block: up to eight, if enough blocks remain to overlap.
 inline int tiles_to_walk(int64_t batch, int64_t m, int64_t n, int rows, int cols) {
     constexpr int kMost = 8;
     constexpr double kFewestBlocks = 1024;
@@ -458,8 +458,8 @@ cudaError_t launch_walking(const Problem<T>& g, int tiles, const Epilogue& epilo
     });
 }
 
-// Launches the kernel for one way in which A and B are stored. Plain products may be those of attention heads, many and
-// small: scores have a short k, weighted values have 64 columns.
+// Launches the kernel for one layout of A and B. Products without an epilogue may be those of attention heads, which
+// are many and small: scores have a short k, weighted values have 64 columns.
 template <class Sum, class Layouts, bool kSwizzled, class T, class Epilogue>
 cudaError_t launch_stored(const Problem<T>& g, const Epilogue& epilogue, cudaStream_t stream) {
     using Row = nvcuda::wmma::row_major;
@@ -475,8 +475,8 @@ cudaError_t launch_stored(const Problem<T>& g, const Epilogue& epilogue, cudaStr
     return launch_shape<Sum, Layouts, Square<T>, kSwizzled>(g, epilogue, stream);
 }
 
-// C = epilogue(alpha A B + beta C), asynchronous on stream. Returns cudaErrorNotSupported where lines do not begin and
-// end at multiples of 16 bytes, and on GPUs without tensor cores.
+// C = epilogue(alpha A B + beta C), asynchronous on stream. Returns cudaErrorNotSupported if lines do not begin and end
+// at multiples of 16 bytes, and on GPUs without tensor cores.
 template <class Sum, bool kSwizzled, class T, class Epilogue>
 cudaError_t launch_mma(const Problem<T>& g, const Epilogue& epilogue, cudaStream_t stream) {
     using Col = nvcuda::wmma::col_major;
@@ -508,8 +508,8 @@ cudaError_t mma_gemm(const Problem<T>& g, cudaStream_t stream) {
     return status == cudaErrorNotSupported ? tensor_core(g, stream) : status;
 }
 
-// The same with sums in half. They need half the registers, and graphics GPUs do twice as many a clock; their error
-// grows with k. Calls tensor_core(), which sums in float, for lines that do not consist of packs.
+// The same with sums in half. These need half the registers, and GeForce GPUs do twice as many products per clock, but
+// the error grows with k. Calls tensor_core(), which sums in float, for lines that do not consist of packs.
 template <class T>
 cudaError_t half_sums_gemm(const Problem<T>& g, cudaStream_t stream) {
     static_assert(std::is_same_v<T, __half>, "tensor cores sum in half only for half");
@@ -517,8 +517,8 @@ cudaError_t half_sums_gemm(const Problem<T>& g, cudaStream_t stream) {
     return status == cudaErrorNotSupported ? tensor_core(g, stream) : status;
 }
 
-// The same for floats: tensor cores multiply the first 11 bits of each. Calls register_tiled() for lines that do not
-// consist of packs.
+// The same for floats: tensor cores use the first 11 bits of each significand. Calls register_tiled() for lines that do
+// not consist of packs.
 template <class T>
 cudaError_t tf32_gemm(const Problem<T>& g, cudaStream_t stream) {
     static_assert(std::is_same_v<T, float>,

@@ -2,10 +2,10 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 07_batched_gemm/mma_instructions, version 1.0
 //
-// The instructions behind wmma, each in a function: ldmatrix loads four matrices of 8 x 8, mma.sync multiplies
-// 16 x 16 by 16 x 8 (floats: 16 x 8 by 8 x 8), cvt rounds two results at once. They fix which lane holds which element.
-// The CPU device runs the same in shuffles: one load of 16 bytes per lane, as the instruction has it, and exchanges
-// that a GPU does not make.
+// The instructions to which wmma compiles, each in a function: ldmatrix loads four matrices of 8 x 8, mma.sync
+// multiplies 16 x 16 by 16 x 8 (floats: 16 x 8 by 8 x 8), cvt rounds two results at once. They specify which lane holds
+// which element. The CPU device emulates ldmatrix and mma.sync: like a GPU it loads 16 bytes per lane, but it then
+// exchanges elements by shuffles, which a GPU does not execute.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -17,10 +17,10 @@
 
 namespace batched_gemm {
 
-// Loads four matrices from a tile in shared memory. Lanes 8 i to 8 i + 7 pass in `at` where the rows of matrix i begin,
-// 16 bytes each. (`at` is an index, not a pointer: indices that differ by constants share a register.) Register i of
-// lane l receives two elements of matrix i: (l / 4, l % 4 * 2) and its right neighbour; transposed: (l % 4 * 2, l / 4)
-// and the one below. A matrix of floats is 8 x 4, and the register receives the one element (l / 4, l % 4).
+// Loads four matrices from a tile in shared memory. In `at`, lanes 8 i to 8 i + 7 pass the places where the 8 rows of
+// matrix i begin, 16 bytes each. (`at` is an index, not a pointer: indices that differ by constants share a register.)
+// Register i of lane l receives two elements of matrix i: (l / 4, l % 4 * 2) and its right neighbour; if transposed,
+// (l % 4 * 2, l / 4) and the element below. If T is float, a matrix is 8 x 4, and the register receives (l / 4, l % 4).
 template <bool kTransposed, class T>
 __device__ void ldmatrix(uint32_t (&to)[4], const T* tile, int at) {
     static_assert(sizeof(T) == 2 || (sizeof(T) == 4 && !kTransposed), "it moves pairs of bytes");
@@ -57,7 +57,7 @@ __device__ void ldmatrix(uint32_t (&to)[4], const T* tile, int at) {
 #endif
 }
 
-// Returns two neighbours, rounded to T, in one register, the first in its lower half.
+// Rounds two neighbours to T and returns them in one register, the first in its lower half.
 template <class T>
 __device__ uint32_t both_of(float first, float second) {
 #ifdef __CUDA_ARCH__
@@ -90,7 +90,7 @@ __device__ void put_two(T* to, float first, float second) {
 //   a   (g, t), (g + 8, t), (g, t + 8), (g + 8, t + 8)
 //   b   (t, g), (t + 8, g)
 //   d   (g, t), (g, t + 1), (g + 8, t), (g + 8, t + 1)
-// From floats it takes 11 bits and drops the rest (tf32): a is 16 x 8, b is 8 x 8, and with t = lane % 4
+// If T is float, it uses 11 bits of each significand and drops the rest (tf32): a is 16 x 8, b 8 x 8, and t = lane % 4:
 //   a   (g, t), (g + 8, t), (g, t + 4), (g + 8, t + 4)
 //   b   (t, g), (t + 4, g)
 template <class T>
@@ -145,7 +145,7 @@ __device__ void mma(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2
 #endif
 }
 
-// Returns sum i of a lane's four: floats, or halves in pairs.
+// Returns sum i of a lane's four sums, which are floats or pairs of halves.
 __device__ inline float sum_of(const float (&d)[4], int i) {
     return d[i];
 }
@@ -160,8 +160,8 @@ __device__ inline void set_two(uint32_t (&d)[2], int i, float first, float secon
     d[i / 2] = both_of<__half>(first, second);
 }
 
-// The same for halves with sums in half, in pairs. Hopper rounds the sums once per instruction; older GPUs round after
-// every 8 or 4 products.
+// The same for halves, with sums as pairs of halves. Hopper rounds the sums once per instruction; older GPUs round them
+// after every 8 or 4 products.
 template <class T>
 __device__ void mma(uint32_t (&d)[2], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
     static_assert(std::is_same_v<T, __half>, "only products of halves have such sums");

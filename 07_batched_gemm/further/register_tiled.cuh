@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 07_batched_gemm/further/register_tiled, version 2.0
 //
-// The rung vector_loads, tuned.
+// A tuned version of the rung vector_loads.
 //   new here   a thread requests all its packs of a tile before it stores the first; packs of 16 bytes; C is written in
 //              packs
 //   traffic    as vector_loads: 2k / 128 loads per element of C
@@ -20,9 +20,9 @@ __device__ float4 four_of(const Pack<T, kCount>& pack, int i) {
                        static_cast<float>(pack.element[i + 3]));
 }
 
-// Loads kRows x kCols elements of x as they lie in memory, from element `at` of line `line` on, with zeros beyond its
-// `lines` lines of `length` elements. Calls put(row, col, pack) once for each pack, in one of the block's threads. A
-// thread requests kAtOnce packs before it waits for the first.
+// Loads kRows lines of kCols elements of x, which has `lines` lines of `length` elements, from element `at` of line
+// `line` on; elements beyond x are zeros. Calls put(row, col, pack) once for each pack, in one of the block's threads.
+// A thread requests kAtOnce packs before it waits for the first.
 template <int kRows, int kCols, int kCount, class T, class Put>
 __device__ void for_each_pack(const Matrices<const T>& x, int64_t line, int64_t lines, int64_t at,
                               int64_t length, Put put) {
@@ -72,11 +72,11 @@ __device__ void write_four(const Problem<T>& g, T* line, int64_t col, float4 fou
 
 constexpr int kTiledDepth = 16;  // of a tile, along k
 
-// k goes down, so that the values a thread multiplies are neighbours. Four extra columns: rows begin in different
-// banks, but still at multiples of 16 bytes.
+// A row is one step along k, so that the values a thread multiplies are neighbours. With four extra columns, rows begin
+// in different banks, but still at multiples of 16 bytes.
 using DepthTile = float[kTiledDepth][kBlockTile + 4];
 
-// Store a pack into a tile: one that runs along k goes down its column, any other goes across.
+// Store a pack into a tile: a pack along k down a column, any other pack across a row.
 template <class T, int kCount>
 __device__ void put_down(DepthTile& tile, int row, int col, const Pack<T, kCount>& pack) {
     for (int i = 0; i < kCount; ++i) tile[col + i][row] = static_cast<float>(pack.element[i]);
@@ -104,8 +104,8 @@ __device__ void load_tile(DepthTile& tile, const Matrices<const T>& x, bool alon
     }
 }
 
-// sums += a_tile b_tile. A thread computes 4 rows and 4 columns from (row, col) on, and those 64 further down and to
-// the right.
+// sums += a_tile b_tile. A thread computes rows row to row + 3 and row + 64 to row + 67, and columns col to col + 3 and
+// col + 64 to col + 67.
 __device__ inline void multiply(float (&sums)[8][8], const DepthTile& a_tile,
                                 const DepthTile& b_tile, int row, int col) {
 #pragma unroll  // lets nvcc load the next values while these are multiplied
@@ -154,7 +154,7 @@ __global__ void __launch_bounds__(kThreads, 2) register_tiled_kernel(const Probl
     write_sums<kCount>(g, tile, row, col, sums);
 }
 
-// Loads single elements where lines do not begin and end at multiples of 16 bytes.
+// Loads single elements if lines do not begin and end at multiples of 16 bytes.
 template <class T>
 cudaError_t register_tiled(const Problem<T>& g, cudaStream_t stream) {
     return launch_tiles(g, kBlockTile, kBlockTile, [&](unsigned blocks) {

@@ -3,14 +3,14 @@
 // softmax-stages 07_batched_gemm/split_k, version 1.0
 //
 // Split-K for products with few rows: mma_gemm would have fewer tiles than a GPU has multiprocessors, so the blocks of
-// a cluster share one tile along k.
-//   new here   each block sums its part of k; then each block adds one part of the tile from all blocks' shared memory.
-//              Nothing goes through global memory, and the order of the additions is fixed. The kernel may request B,
-//              such as weights, while earlier kernels still run
+// a cluster split the k dimension of one tile.
+//   new here   each block sums its part of k; then each block adds up one part of the tile, from the shared memory of
+//              all blocks. No partial sum goes through global memory, and the order of the additions is fixed. The
+//              kernel may request B, such as weights, while earlier kernels still run
 //   traffic    as mma with tiles of 64 x 64: 2k / 64 loads per element of C
 //   accepts    __half, __nv_bfloat16; lines that begin and end at multiples of 16 bytes
 //   needs      a GPU of compute capability 9.0
-//   source     CUTLASS's split-K, which adds the parts in global memory
+//   source     CUTLASS's split-K, which adds the partial sums in global memory
 #pragma once
 #include <cooperative_groups.h>
 
@@ -19,17 +19,17 @@
 
 namespace batched_gemm {
 
-// 64 x 64 sums for four warps; four stages, because few blocks share a multiprocessor and hide each other's waits.
+// Four warps compute 64 x 64 sums. There are four stages, because a multiprocessor has few blocks to hide a wait.
 using Few = MmaShape<2, 2, 32, 128, 4, 3, 32>;
 constexpr int64_t kMostParts = 8;  // blocks of a cluster on every GPU that has clusters
 
-// The layout of a block's sums in shared memory. Each line begins 8 banks after the one above.
+// The layout of a block's sums in shared memory. Each line begins 8 banks after the line above.
 struct SumsOfTile {
     static constexpr int kPitch = Few::kCols + 8;
     static constexpr size_t kBytes = sizeof(float) * Few::kRows * kPitch;
 };
 
-// Prefetches what the epilogue adds to the columns from col on: a bias, which no kernel writes.
+// Prefetches the numbers that the epilogue adds to the columns from col on: a bias, which no kernel writes.
 template <class Epilogue>
 __device__ void ask_for_column(const Epilogue&, int64_t) {}
 template <class T, class Activation>
@@ -37,8 +37,7 @@ __device__ void ask_for_column(const BiasActivation<T, Activation>& epilogue, in
     early_launch::ask_for(epilogue.bias.bias + col);
 }
 
-// Kernels that still run may write A, and C before this one does; they may not write B, because this kernel reads B
-// before it waits.
+// Earlier kernels that still run may write A and C, but not B, because this kernel reads B before it waits for them.
 template <class T, class Layouts, class Epilogue>
 __global__ void __launch_bounds__(Few::kThreads, Few::kBlocksPerMultiprocessor)
     split_k_kernel(const Problem<T> g, const Epilogue epilogue) {
@@ -110,7 +109,7 @@ __global__ void __launch_bounds__(Few::kThreads, Few::kBlocksPerMultiprocessor)
 #endif
 }
 
-// Returns a good number of parts: as many as fill the GPU's places for blocks, with a step along k for each part.
+// Returns a good number of parts: as many as the GPU can hold in blocks, each with at least one step along k.
 template <class T>
 int64_t split_k_parts(const Problem<T>& g, int64_t multiprocessors) {
     const double down = static_cast<double>((g.m + Few::kRows - 1) / Few::kRows);
@@ -130,8 +129,8 @@ int64_t split_k_parts(const Problem<T>& g) {
 }
 
 // C = epilogue(alpha A B + beta C), where `parts` blocks, 1 to 8, share the sums of a tile (split_k_parts() returns a
-// good number). Asynchronous on stream. early: see early_launch.cuh; no kernel of the stream that may still be running
-// may then write B. Returns cudaErrorNotSupported where lines do not begin and end at multiples of 16 bytes, on GPUs
+// good number). Asynchronous on stream. early: see early_launch.cuh; kernels of the stream that may still be running
+// must then not write B. Returns cudaErrorNotSupported if lines do not begin and end at multiples of 16 bytes, on GPUs
 // without clusters, and if the kernel was compiled for older GPUs; cudaErrorInvalidValue for any other number of parts.
 template <class Layouts, class T, class Epilogue>
 cudaError_t split_k_with(const Problem<T>& g, int64_t parts, const Epilogue& epilogue,
@@ -165,8 +164,7 @@ cudaError_t split_k_with(const Problem<T>& g, int64_t parts, const Epilogue& epi
     return launched == cudaSuccess ? refusal : launched;
 }
 
-// The same without an epilogue, for A and B stored either way; calls tensor_core() where split_k_with() is not
-// supported.
+// The same without an epilogue, for A and B in either layout; calls tensor_core() if split_k_with() is not supported.
 template <class T>
 cudaError_t split_k_gemm(const Problem<T>& g, int64_t parts, cudaStream_t stream) {
     using Col = nvcuda::wmma::col_major;

@@ -5,7 +5,7 @@
 // A tile in shared memory without padding, which ldmatrix reads without bank conflicts.
 //   new here   a swizzle: an XOR with the line's number moves each chunk of 16 bytes within its line; cp.async, a copy
 //              that runs while the threads go on
-//   accepts    lines that begin and end at multiples of 16 bytes; others element by element
+//   accepts    lines that begin and end at multiples of 16 bytes; copies other lines element by element
 //   source     CUTLASS's swizzled layouts
 #pragma once
 #include <cstdint>
@@ -17,16 +17,16 @@
 
 namespace batched_gemm {
 
-// kRows lines of kCols elements, in chunks of 16 bytes (kChunk elements). The swizzle puts the same chunk of eight
-// consecutive lines, which ldmatrix reads at once, into eight different places of 128 bytes. kSwizzled = false leaves
-// it out, to show the conflicts.
+// A tile of kRows lines of kCols elements, in chunks of 16 bytes (kChunk elements). ldmatrix reads one chunk from each
+// of eight consecutive lines at once. The swizzle puts these chunks into eight different places of 128 bytes. With
+// kSwizzled = false the tile has no swizzle, to show the conflicts.
 template <int kRows, int kCols, bool kSwizzled = true, int kChunk = 8>
 struct SwizzledTile {
     static constexpr int kElements = kRows * kCols;
     static constexpr int kChunks = kCols / kChunk;
     static constexpr int kLinesAt128 = kChunks < 8 ? 8 / kChunks : 1;
-    // ldmatrix cannot transpose floats. From long lines of floats a warp therefore reads 8 neighbours in each of 4
-    // lines, which are two chunks: every line moves by two.
+    // ldmatrix cannot transpose floats. From long lines of floats a warp therefore reads 8 neighbours, two chunks, in
+    // each of 4 lines, so each line moves its chunks by two more places than the line above.
     static constexpr int kTurn = kChunk == 4 && kChunks > 8 ? 2 : 1;
     // Returns where the chunk of (row, col) begins.
     __device__ static int at(int row, int col) {
@@ -34,15 +34,15 @@ struct SwizzledTile {
         return row * kCols + (col / kChunk ^ turn) * kChunk;
     }
     // Returns at(row + rows, col + cols), given at(row, col) with col < 16, where rows and cols are multiples of 16.
-    // With it a lane keeps one place in a register instead of all of its places.
+    // A lane thus keeps one place in a register and computes its other places from it.
     __device__ static int further(int at, int rows, int cols) { return (at ^ cols) + rows * kCols; }
-    // Starts to copy the tile that begins at (line, first) of x, with kBlock threads; zeros beyond x, which has `lines`
-    // lines of `length` elements. It has arrived for this thread after __pipeline_wait_prior, for others after a
-    // barrier.
+    // Starts to copy the tile that begins at (line, first) of x, with kBlock threads. x has `lines` lines of `length`
+    // elements; elements beyond x are zeros. This thread may read its copies after __pipeline_wait_prior, other threads
+    // after a barrier as well.
     template <bool kInPacks = true, int kBlock = kThreads, class T>
     __device__ static void fetch(T* tile, const Matrices<const T>& x, int64_t line, int64_t lines,
                                  int64_t first, int64_t length) {
-        // A thread copies the same chunk of every kApart-th line, so each place is the one before plus a constant.
+        // A thread copies the same chunk of every kApart-th line, so each place is the previous place plus a constant.
         constexpr int kApart = kBlock / kChunks;
         static_assert(kBlock % kChunks == 0 && kApart / kLinesAt128 * kTurn % 8 == 0,
                       "all lines of a thread have the same swizzle");

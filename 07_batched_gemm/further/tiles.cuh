@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 07_batched_gemm/further/tiles, version 2.0
 //
-// What the kernels beyond the lesson share: tiles of C numbered by blockIdx.x alone, and how A and B are stored.
+// The code that the kernels beyond the lesson share: tiles of C numbered by blockIdx.x alone, and layouts of A and B.
 #pragma once
 #include <mma.h>
 
@@ -15,7 +15,7 @@ using warp_softmax::Pack;
 constexpr int kThreads = 256;    // in a block
 constexpr int kBlockTile = 128;  // a tile of C is 128 x 128
 
-// A block's tile of C. Consecutive blocks go along n first, then along m, then to the next matrix.
+// A block's tile of C. Consecutive blocks take tiles along n first, then along m, then of the next matrix.
 struct Tile {
     int64_t batch, row, col;
     __device__ Tile(int64_t m, int64_t n, int rows, int cols) {
@@ -26,8 +26,8 @@ struct Tile {
     }
 };
 
-// Calls launch(blocks) with the number of tiles of rows x cols in C; does not call it if C is empty. Returns the error
-// of status_of(), or that of the launch.
+// Calls launch(blocks), where blocks is the number of tiles of rows x cols in C, unless C is empty. Returns the error
+// of status_of() or of the launch.
 template <class T, class Launch>
 cudaError_t launch_tiles(const Problem<T>& g, int rows, int cols, Launch launch) {
     const cudaError_t status = status_of(g, rows, cols);
@@ -37,7 +37,7 @@ cudaError_t launch_tiles(const Problem<T>& g, int rows, int cols, Launch launch)
     return cudaGetLastError();
 }
 
-// How A and B are stored: row_major, or col_major where transposed.
+// The layouts of A and B: row_major, or col_major if stored transposed.
 template <class OfA, class OfB>
 struct Stored {
     using A = OfA;

@@ -2,32 +2,33 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 08_encoder_fusions/further/attention, version 1.0
 //
-// The front call: o = softmax(scale q k^T) v for any layout and type; no score goes to memory.
+// The front call: computes o = softmax(scale q k^T) v for any layout and type; no score goes to memory.
 //   call       attention: see front_call.cuh
 //   timed      attention
-//   new here   attention_plan(): a pure function that chooses the kernel and how many blocks share a query's keys
+//   new here   attention_plan(): a pure function that chooses the kernel and the number of blocks that share a query's
+//              keys
 //   traffic    as fused_attention.cuh and attention_mma.cuh
-//   accepts    float, __half, __nv_bfloat16; up to 256 elements a head; any distances; masks by lengths and causal;
-//              packed sequences; on request each query's log-sum-exp
-//   rows       0 where a query sees no key or only -inf; NaN where its scores have NaN or +inf
+//   accepts    float, __half, __nv_bfloat16; up to 256 elements per head; any strides; causal masks and masks by
+//              lengths; packed sequences; on request each query's log-sum-exp
+//   rows       0 if a query sees no key or only -inf; NaN if its scores have NaN or +inf
 #pragma once
 #include "../../04_warp_softmax/front_call.cuh"
 #include "attention_mma.cuh"
 
 namespace softmax_stages {
 
-// Distances in elements from a row of a head to the next, from a head to the next, from a sequence to the next.
+// Strides in elements: from a row of a head to the next row, from a head to the next, from a sequence to the next.
 struct AttentionDistances {
     int64_t row = kClose, head = kClose, sequence = kClose;
 };
 
-// Without distances tensors lie as [batch, heads, rows, size], packed ones as [rows, heads, size].
+// Without distances, tensors are contiguous: [batch, heads, rows, size], or [rows, heads, size] if packed.
 struct AttentionOptions {
     float scale = 0.f;                 // of a score; 0: 1 / sqrt(size)
     bool causal = false;               // query i sees keys 0 to i + keys - queries
-    const int32_t* lengths = nullptr;  // keys that count, of each sequence; nullptr: all
-    // For packed sequences: the row at which each one's queries and keys begin, batch + 1 numbers; both or neither.
-    // `queries` and `keys` are then the most that a sequence has.
+    const int32_t* lengths = nullptr;  // number of valid keys in each sequence; nullptr: all
+    // For packed sequences: the rows at which each sequence's queries and keys begin, batch + 1 numbers each; give both
+    // or neither. `queries` and `keys` are then the maximum over the sequences.
     const int32_t* first_query = nullptr;
     const int32_t* first_key = nullptr;
     float* log_sum_exp = nullptr;  // of a query's scores, [batch, heads, queries] or [rows, heads]
@@ -38,14 +39,14 @@ enum class AttentionWay { query_per_block, mma };
 
 struct AttentionPlan {
     AttentionWay way;
-    int queries;    // that a block takes
+    int queries;    // per block
     int64_t parts;  // blocks that share a query's keys
     const char* reason;
-    size_t workspace_bytes;       // that it uses
-    size_t more_workspace_bytes;  // with these, more blocks would share a query's keys; else 0
+    size_t workspace_bytes;       // that the call uses
+    size_t more_workspace_bytes;  // that would let more blocks share a query's keys; otherwise 0
 };
 
-// The problem as this stage's kernels take it.
+// Returns the call as the problem that this stage's kernels take.
 template <class T>
 fused_attention::AttentionProblem<T> attention_problem(const T* q, const T* k, const T* v, T* o,
                                                        int64_t batch, int64_t heads,
@@ -98,7 +99,7 @@ AttentionPlan plan_of(const fused_attention::AttentionProblem<T>& g, const Chip&
     const int64_t blocks = std::max<int64_t>(g.batch * g.heads * tiles, 1);
     const int64_t parts =
         std::min({kBlocksForAll * chip.multiprocessors / blocks, g.keys / kLeastKeys, kMostParts});
-    // On a mask's edge a block of 128 queries computes more scores that the mask discards, and takes longer: timed.
+    // On a mask's edge a block of 128 queries computes more scores that the mask discards, and takes longer (measured).
     constexpr int64_t kLeastSize = 65, kMostKeys = 1024;
     const bool edge_is_much =
         by_mma && g.causal && g.size >= kLeastSize && g.size % 8 == 0 && g.keys <= kMostKeys;
@@ -152,9 +153,9 @@ cudaError_t attend(const fused_attention::AttentionProblem<T>& g, void* workspac
     return fused_attention::query_per_block(g, plan.parts, workspace, bytes, stream);
 }
 
-// o = softmax(scale q k^T) v of each of batch x heads: q and o have `queries` rows of `size` elements, k and v `keys`.
-// Also refused: a scale below 0, one list of first rows without the other, more than 2^30 queries in all heads or keys
-// in one. Without keys o is 0.
+// o = softmax(scale q k^T) v for each of batch x heads: q and o have `queries` rows of `size` elements, k and v `keys`
+// rows. The call also refuses a scale below 0, one list of first rows without the other, and more than 2^30 queries in
+// all heads or keys in one head. Without keys o is 0.
 template <class T>
 cudaError_t attention(const T* q, const T* k, const T* v, T* o, int64_t batch, int64_t heads,
                       int64_t queries, int64_t keys, int64_t size, const AttentionOptions& options,

@@ -2,12 +2,13 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 08_encoder_fusions/further/attention_mma, version 1.0
 //
-// fused_attention.cuh on tensor cores: a block takes 128 or 64 queries and goes through 64 or 128 keys at a time.
-//   new here   both products by mma; weights stay in registers, where the second product expects them; one merge for
-//              all keys of a tile
+// fused_attention.cuh on tensor cores: a block computes 128 or 64 queries and goes through 64 or 128 keys at a time.
+//   new here   both products by mma; weights stay in the registers in which the second product expects them; one merge
+//              for all keys of a tile
 //   traffic    a block reads keys and values once for all its queries
-//   accepts    __half and __nv_bfloat16; up to 128 elements a head; any aligned addresses, any distances
-//   rows       as there, but NaN or an infinity in a value also spoils queries of the block that do not see it
+//   accepts    __half and __nv_bfloat16; up to 128 elements per head; any aligned addresses, any strides
+//   rows       as in fused_attention.cuh, but a value that is NaN or infinite also spoils the results of queries of the
+//              block that do not see it
 //   needs      a GPU of compute capability 8.0
 //   source     Dao 2023, FlashAttention-2; FlashAttention-4 (m need not be the maximum)
 #pragma once
@@ -28,11 +29,11 @@ using batched_gemm::mma;
 using warp_softmax::fast_exp2;
 
 constexpr int kBlock = 128;  // threads
-// Queries of a block, 16 or twice 16 for each of four warps' mma. With many, a tile of keys serves more queries;
-// with few there are more blocks to fill a GPU.
+// Queries per block, 16 or 32 for each of its four warps. With many queries, a tile of keys serves more of them; with
+// few, there are more blocks to fill a GPU.
 constexpr int kManyQueries = 128, kFewQueries = 64;
-// Keys of a tile, as many as registers allow: a lane holds half a score for each key and half a sum for each element.
-// (Few queries mostly come with few keys.)
+// Returns the keys per tile, as many as registers allow: per 16 queries, a lane holds half a score for each key and
+// half a sum for each element. (Calls with few queries mostly have few keys.)
 template <int kSize, bool kInPacks, int kQueries>
 constexpr int kKeysOfTile = !kInPacks || kSize > 64 || kQueries == kFewQueries ? 64 : 128;
 constexpr float kLog2e = 1.4426950408889634f;
@@ -45,9 +46,9 @@ struct Tiles {
     static constexpr size_t kBytes = (OfQueries::kElements + 2 * OfKeys::kElements) * 2;
 };
 
-// The sets of a warp's queries, kTimes 16 rows, in the layout of mma's results: a lane holds columns lane % 4 * 2 and
-// the next of every eight, in rows lane / 4 and lane / 4 + 8. m: of unscaled scores, the same in a row's four lanes; d:
-// only what this lane has added.
+// The sets of a warp's queries, kTimes x 16 rows, in the layout of mma's results: of every eight columns, a lane holds
+// lane % 4 * 2 and the next, in rows lane / 4 and lane / 4 + 8. m refers to unscaled scores and is the same in the four
+// lanes of a row; d has only the weights that this lane has added.
 template <int kSize, int kKeys, int kTimes>
 struct KeySetsOfWarp {
     float m[kTimes][2];
@@ -57,8 +58,8 @@ struct KeySetsOfWarp {
     __device__ KeySetsOfWarp() {
         for (auto& of_rows : m) of_rows[0] = of_rows[1] = -INFINITY;
     }
-    // Merges the keys of a tile and turns their scores into weights. scale: of a score, times log2(e). m need not be
-    // the maximum, only near it: the sums change only when a weight would exceed 2^8.
+    // Merges the keys of a tile and turns their scores into weights. scale: the factor of a score, times log2(e). m
+    // need not be the maximum, only near it: the sums are rescaled only when a weight would exceed 2^8.
     __device__ void merge(float (&scores)[kTimes][kKeys / 8][4], float scale) {
         constexpr float kNear = 8.f;
         float max[kTimes][2];
@@ -118,7 +119,7 @@ __global__ void __launch_bounds__(kBlock, kQueries == kFewQueries ? 3 : 2)
     T* const v_tile = k_tile + OfKeys::kElements;
     const auto warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
 
-    // With a causal mask the last queries see most keys, so their blocks begin first.
+    // With a causal mask the last queries see the most keys, so their blocks begin first.
     const int64_t tiles = (g.queries + kQueries - 1) / kQueries;
     const auto tile = static_cast<int>(tiles - 1 - blockIdx.x % tiles);
     const int64_t head = blockIdx.x / tiles % g.heads, b = blockIdx.x / tiles / g.heads;
@@ -143,8 +144,8 @@ __global__ void __launch_bounds__(kBlock, kQueries == kFewQueries ? 3 : 2)
                                                 g.size);
     fetch_keys(k_tile, k, begin);
 
-    // The row of the first 16 x 16 elements that a lane names to ldmatrix. q and v: 8 columns of 16 rows, then the
-    // next 8; k: both halves of 8 keys, then of the next 8.
+    // The row of the first 16 x 16 elements that a lane passes to ldmatrix. q and v: 8 columns of 16 rows, then the
+    // next 8 columns; k: both halves of 8 keys, then of the next 8 keys.
     const int at_q = OfQueries::at(warp * kOfWarp + lane % 16, lane / 16 * 8);
     const int at_k = OfKeys::at(lane % 8 + lane / 16 * 8, lane / 8 % 2 * 8);
     const int at_v = OfKeys::at(lane % 16, lane / 16 * 8);
@@ -215,8 +216,8 @@ __global__ void __launch_bounds__(kBlock, kQueries == kFewQueries ? 3 : 2)
     }
     __pipeline_wait_prior(0);
 
-    // A lane holds two neighbouring elements of a row. Through the queries' shared memory (each warp uses only its own
-    // part) it gets eight, for stores of 16 bytes.
+    // A lane holds two neighbouring elements of a row. It exchanges elements through the queries' shared memory (each
+    // warp uses only its own part) to get eight neighbours, for stores of 16 bytes.
     T* const o_tile = q_tile + warp * kOfWarp * kSize;
     __syncthreads();  // in a block that sees no key, copies of queries may only now have arrived
 #pragma unroll
@@ -298,9 +299,9 @@ cudaError_t launch_mma(const AttentionProblem<T>& g, const Partial& partial, cud
     return early_launch::launch(kernel, grid, dim3(kBlock), kBytes, stream, early, 0, g, partial);
 }
 
-// As query_per_block(), for the 16-bit types. queries: of a block, kManyQueries or (only if heads consist of packs)
-// kFewQueries. early: see early_launch.cuh. cudaErrorNotSupported for more than 128 elements a head and on GPUs without
-// these instructions.
+// Computes what query_per_block() computes, for the 16-bit types. queries: per block, kManyQueries or (only if heads
+// consist of packs) kFewQueries. early: see early_launch.cuh. Returns cudaErrorNotSupported for more than 128 elements
+// per head and on GPUs without mma.
 template <class T>
 cudaError_t attention_mma(const AttentionProblem<T>& g, int64_t parts, void* workspace,
                           size_t bytes, cudaStream_t stream, int queries = kManyQueries,
@@ -331,7 +332,7 @@ cudaError_t attention_mma(const AttentionProblem<T>& g, int64_t parts, void* wor
     return status;
 }
 
-// Returns 64 queries a block where blocks of 128 would not fill the GPU, else 128.
+// Returns 64 queries per block if blocks of 128 queries would not fill the GPU, otherwise 128.
 template <class T>
 int queries_of_block(const AttentionProblem<T>& g, int multiprocessors) {
     const int64_t tiles = (g.queries + kManyQueries - 1) / kManyQueries;

@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 08_encoder_fusions/further/early_kernels, version 1.0
 //
-// An encoder of few tokens, whose kernels are so short that they mostly begin and end.
-//   new here   programmatic dependent launch: each kernel begins while the one before it ends, and asks for weights
-//              meanwhile; blocks share a product's k, so that few rows still fill a GPU
+// An encoder for few tokens, whose kernels are so short that starting and ending them takes most of the time.
+//   new here   programmatic dependent launch: each kernel begins while the previous one ends, and meanwhile requests
+//              weights; split-K products, so that few rows still fill a GPU
 //   accepts    as forward.cuh; kernels begin early with __half and __nv_bfloat16
 //   needs      a GPU of compute capability 9.0; elsewhere forward.cuh's own kernels run
 //   source     CUDA programming guide, programmatic dependent launch
@@ -14,8 +14,8 @@
 
 namespace encoder_layers {
 
-// Lets a norm begin early: it asks for bias, gamma and beta, which no kernel writes, then waits for the kernel before
-// it, and only then reads its row. A block has a row.
+// Lets a norm begin early: the norm prefetches bias, gamma and beta, which no kernel writes, then waits for the
+// previous kernel, and only then reads its row. A block has one row.
 template <class From>
 struct Early : From {
     using Pack = typename From::Pack;
@@ -23,8 +23,8 @@ struct Early : From {
     int packs;  // of a row
 
     __device__ typename From::Fetched fetch(int64_t at) const {
-        // A cache line has kOfLine packs. About one block a multiprocessor asks: if many blocks asked for the same
-        // lines, that would take as long as the norm itself.
+        // A cache line has kOfLine packs. Only about one block per multiprocessor prefetches: if many blocks requested
+        // the same lines, the prefetch would take as long as the norm itself.
         constexpr int kOfLine = 8;
         constexpr unsigned kAsking = 128;
         early_launch::let_next_begin();
@@ -39,8 +39,8 @@ struct Early : From {
     }
 };
 
-// A product by `parts` blocks that share k, launched early. g.b: weights, which no kernel writes. Errors: see
-// split_k_with().
+// Launches early a product whose tiles are each shared along k by `parts` blocks. g.b: weights, which no kernel writes.
+// Errors: see split_k_with().
 template <class T, class Epilogue>
 cudaError_t product_sharing_k(const batched_gemm::Problem<T>& g, int64_t parts,
                               const Epilogue& epilogue, cudaStream_t stream) {
@@ -89,7 +89,7 @@ struct EarlyBetween {
                                             as_packs<kPack>(sum), as_packs<kPack>(y), rows,
                                             static_cast<int>(cols / kPack));
             };
-            // With more rows the norm is not short, and needs the L1 cache, of which an early launch gives a part away.
+            // With more rows the norm is not short and needs the L1 cache, which an early launch makes smaller.
             constexpr int64_t kRowsOfMultiprocessor = 8;
             bool in_packs = rows > 0 && rows <= kRowsOfMultiprocessor *
                                                     softmax_stages::this_chip().multiprocessors;

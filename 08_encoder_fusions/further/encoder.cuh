@@ -2,11 +2,11 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 08_encoder_fusions/further/encoder, version 1.0
 //
-// The front call: a whole encoder like BERT's, from hidden states to hidden states.
-//   call       encoder: see front_call.cuh. It needs a workspace
+// The front call: runs a whole encoder like BERT's, from hidden states to hidden states.
+//   call       encoder: see front_call.cuh. The call needs a workspace
 //   timed      encoder_packed
 //   new here   nothing: forward.cuh with fused attention and 07's products
-//   kernels    7 a layer: the epilogues of three products of four do the next step
+//   kernels    7 per layer: three of the four products do the next step in their epilogue
 //   accepts    float, __half, __nv_bfloat16; hidden states of up to 16384 numbers, heads of up to 256
 #pragma once
 #include "../../04_warp_softmax/front_call.cuh"
@@ -14,7 +14,7 @@
 
 namespace softmax_stages {
 
-// A layer's weights; forward.cuh says how its matrices lie.
+// A layer's weights; forward.cuh describes the layout of the matrices.
 template <class T>
 using EncoderLayer = encoder_layers::Layer<T>;
 using EncoderActivation = encoder_layers::Activation;
@@ -23,15 +23,15 @@ struct EncoderOptions {
     EncoderActivation activation = EncoderActivation::gelu;
     bool prenorm = false;   // norms come before attention and feed-forward, not after
     float q_scaling = 1.f;  // scores are divided by this and by sqrt(size)
-    // At most how many tokens all lengths add up to; padding is then not computed. -1: the host does not know it.
+    // An upper bound of the sum of all lengths; the encoder then does not compute padding. -1: the host knows no bound.
     int64_t tokens = -1;
 };
 
 struct EncoderPlan {
-    bool packed;  // true if padding is left out
+    bool packed;  // true if the encoder does not compute padding
     const char* reason;
-    size_t workspace_bytes;       // that it uses
-    size_t more_workspace_bytes;  // that it still needs; else 0
+    size_t workspace_bytes;       // that the call uses
+    size_t more_workspace_bytes;  // that the call needs in addition; otherwise 0
 };
 
 inline encoder_layers::Config encoder_config(int64_t batch, int64_t seq, int64_t heads,
@@ -71,10 +71,11 @@ cudaError_t encoder_workspace_bytes(size_t* bytes, int64_t batch, int64_t seq, i
     return encoder_layers::is_possible(config) ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-// y = x through all layers: [batch, seq, heads * size]. lengths: tokens of each sequence, or nullptr if all are full;
-// rows after a sequence's end are not read and become 0. weights: an array of `layers` layers in host memory, which the
-// caller may free when this returns. y may be x. inner: numbers between the two products of the feed-forward part.
-// Also refused: a workspace of fewer bytes than encoder_workspace_bytes() says, and tokens without lengths.
+// Applies all layers to x and writes y, both [batch, seq, heads * size]. y may be x. lengths: tokens of each sequence,
+// or nullptr if all are full; rows after a sequence's end are not read and become 0. weights: an array of `layers`
+// layers in host memory, which the caller may free after the call. inner: numbers between the two products of the
+// feed-forward part. The call also refuses a workspace smaller than encoder_workspace_bytes(), and tokens without
+// lengths.
 template <class T>
 cudaError_t encoder(const T* x, const int32_t* lengths, const EncoderLayer<T>* weights, T* y,
                     int64_t batch, int64_t seq, int64_t heads, int64_t size, int64_t inner,

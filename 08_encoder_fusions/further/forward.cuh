@@ -3,9 +3,9 @@
 // softmax-stages 08_encoder_fusions/further/forward, version 1.0
 //
 // A whole encoder like BERT's: layers of attention and feed-forward, from hidden states to hidden states.
-//   new here   only the order of kernels: 07's products, and this stage's kernels between them; sequences padded, or
-//              packed (one after another without padding); attention in one kernel (fused) or in five
-//   kernels    7 a layer with fused attention: the epilogues of three products of four do the next step
+//   new here   only the order of kernels: 07's products, and this stage's kernels between them; padded sequences, or
+//              packed ones (one after another without padding); attention in one kernel (fused) or in five
+//   kernels    7 per layer with fused attention: three of the four products do the next step in their epilogue
 //   accepts    float, __half, __nv_bfloat16; hidden states of up to 16384 numbers; any other sizes
 //   source     FasterTransformer's BERT: its inputs, outputs and constructor arguments; Vaswani et al. 2017
 #pragma once
@@ -23,7 +23,7 @@ enum class Activation { gelu, gelu_by_tanh, relu, silu };
 enum class Attention { unfused, fused };
 
 struct Config {
-    int64_t batch, seq;   // sequences, and tokens of each or of the longest
+    int64_t batch, seq;   // number of sequences; tokens of each, or of the longest
     int64_t heads, size;  // hidden states have heads * size numbers
     int64_t inner;        // numbers between the two products of the feed-forward part
     int64_t layers;
@@ -31,7 +31,7 @@ struct Config {
     bool prenorm = false;  // norms come before attention and feed-forward, not after
     Attention attention = Attention::fused;
     bool packed = false;  // no padding between tokens
-    int64_t tokens = 0;   // if packed: rows to compute, at least as many as the lengths add up to
+    int64_t tokens = 0;   // if packed: number of rows to compute, at least the sum of the lengths
     bool split_qkv = false;  // Q, K and V have a product each
     float q_scaling = 1.f;   // scores are divided by this and by sqrt(size)
 
@@ -55,8 +55,8 @@ struct Layer {
     Norm<T> feed_forward_norm;
 };
 
-// ---- a layer's kernels: a struct like OwnProducts has the products (another may call cuBLASLt), a struct like Between
-// the steps between them
+// ---- a layer's kernels: a struct like OwnProducts has the products (another may call cuBLASLt); a struct like Between
+// has the steps between the products
 
 struct Between {
     template <class T>
@@ -64,7 +64,7 @@ struct Between {
                           cudaStream_t stream) const {
         return softmax_stages::attend(g, nullptr, 0, stream);
     }
-    // y = norm(product + bias + residual); sum receives that sum unless it is nullptr. rows x cols.
+    // y = norm(product + bias + residual); sum receives the sum of the three unless it is nullptr. All are rows x cols.
     template <class T>
     cudaError_t norm(const T* product, const T* bias, const T* residual, const Norm<T>& norm,
                      T* sum, T* y, int64_t rows, int64_t cols, cudaStream_t stream) const {
@@ -85,7 +85,7 @@ struct OwnProducts : Between {
     cudaError_t product(const batched_gemm::Problem<T>& g, cudaStream_t stream) const {
         return product_of_heads(g, stream);
     }
-    // The same for a batch; b: what a kernel has just written.
+    // The same for a batch; b: the result of the previous kernel.
     template <class T>
     cudaError_t product_of_heads(const batched_gemm::Problem<T>& g, cudaStream_t stream) const {
         if constexpr (sizeof(T) == 2) {
@@ -93,7 +93,7 @@ struct OwnProducts : Between {
         }
         return batched_gemm::register_tiled(g, stream);
     }
-    // c = activation(a b + bias) for one matrix with contiguous rows. bias: a number a column.
+    // c = activation(a b + bias) for one matrix with contiguous rows. bias: a number per column.
     template <class T, class Activation>
     cudaError_t product(const batched_gemm::Problem<T>& g, const T* bias, Activation activation,
                         cudaStream_t stream) const {
@@ -109,7 +109,7 @@ struct OwnProducts : Between {
     }
 
 private:
-    // An encoder stores a and b in two of the four possible ways: fewer kernels to compile.
+    // An encoder stores a and b in only two of the four possible layouts, so there are fewer kernels to compile.
     template <class T, class Epilogue>
     static cudaError_t mma(const batched_gemm::Problem<T>& g, const Epilogue& epilogue,
                            cudaStream_t stream) {
@@ -125,8 +125,8 @@ private:
     }
 };
 
-// OwnProducts for Attention::fused, with fewer kernels to compile: smaller tiles multiply what tensor cores do not
-// take, and the rarer activations have a kernel of their own, unless SOFTMAX_STAGES_ALL_INSTANCES is defined.
+// OwnProducts for Attention::fused, with fewer kernels to compile: `tiled` computes the products that tensor cores do
+// not take, and the rarer activations have a kernel of their own, unless SOFTMAX_STAGES_ALL_INSTANCES is defined.
 struct FusedProducts : Between {
     template <class T>
     cudaError_t product(const batched_gemm::Problem<T>& g, cudaStream_t stream) const {
@@ -205,7 +205,7 @@ cudaError_t clear_padding(const T* x, T* y, const Sequences& sequences, int64_t 
         });
 }
 
-// Cuts offsets to the number of tokens that buffers have room for, so that no kernel writes beyond it.
+// Limits offsets to the number of tokens for which buffers have room, so that no kernel writes beyond a buffer.
 template <int kThreads>
 __global__ void __launch_bounds__(kThreads)
     cut_offsets_kernel(int32_t* offsets, int64_t count, int32_t most) {
@@ -213,14 +213,14 @@ __global__ void __launch_bounds__(kThreads)
         offsets[i] = offsets[i] < most ? offsets[i] : most;
 }
 
-// Places buffers in a workspace and adds up its size. Attention's buffers and the feed-forward part's share a place,
+// Places buffers in a workspace and adds up its size. The buffers of attention and of feed-forward share their place,
 // because a layer uses them in turn.
 template <class T>
 struct Buffers {
     int32_t* offsets;  // batch + 1: the token at which each sequence begins
-    T* states;         // of packed tokens; padded ones use the output
+    T* states;         // of packed tokens; for padded tokens the output serves
     T* normed;         // if norms come first
-    T* product;        // of hidden numbers a token
+    T* product;        // `hidden` numbers per token
     T *qkv, *context;  // attention's input and output; unfused attention also has:
     T *q, *k, *v, *scores, *by_heads;
     T* inner;
@@ -259,7 +259,7 @@ private:
     char* base_;
 };
 
-// True if these are sizes of an encoder, and 30 bits count the queries of all heads, as attention requires.
+// True if the sizes are valid and all heads together have at most 2^30 queries, as attention requires.
 inline bool is_possible(const Config& c) {
     constexpr int64_t kMost = int64_t{1} << 30;
     const int64_t each[] = {c.batch, c.seq, c.heads, c.size, c.inner, c.layers, c.tokens};
@@ -272,13 +272,13 @@ inline bool is_possible(const Config& c) {
            (c.attention == Attention::unfused || c.size <= fused_attention::kMostSize);
 }
 
-// Bytes of workspace that forward() needs; 0 for a Config that it refuses.
+// Returns the bytes of workspace that forward() needs; 0 for a Config that forward() refuses.
 template <class T>
 size_t workspace_bytes(const Config& config) {
     return is_possible(config) ? Buffers<T>(config, nullptr).bytes : 0;
 }
 
-// Calls launch(functor) with the activation that a Config names.
+// Calls launch(functor) with the functor of the Config's activation.
 template <class Launch>
 cudaError_t with_activation(Activation activation, Launch launch) {
     switch (activation) {
@@ -313,7 +313,7 @@ public:
             try_to(encoder_fusions::layernorm(in, layers[0].attention_norm, at_.normed, c_.rows(),
                                               c_.hidden(), stream_));
         for (int64_t i = 0; i < c_.layers && status_ == cudaSuccess; ++i) {
-            // The last step of a prenorm layer is the next layer's first norm. After the last layer it is not used.
+            // The last step of a prenorm layer is the next layer's first norm. The last layer's norm is not used.
             const Norm<T>& next = layers[i + 1 < c_.layers ? i + 1 : i].attention_norm;
             layer(layers[i], c_.prenorm ? at_.normed : in, in, next);
             in = states_;
@@ -327,7 +327,7 @@ private:
         if (status_ == cudaSuccess) status_ = status;
     }
 
-    // Removes padding, or sets it to zeros, so that no NaN in it goes any further.
+    // Removes padding, or sets it to zeros, so that no NaN in it spreads.
     const T* begin(const T* x) {
         if (lengths_ == nullptr) return x;
         const encoder_fusions::Offsets wanted{at_.offsets, nullptr, nullptr};
@@ -358,16 +358,16 @@ private:
     Sequences sequences() const {
         return {c_.batch, c_.seq, lengths_ == nullptr ? nullptr : at_.offsets};
     }
-    // Where tokens lie in packed or padded buffers.
+    // Returns the layout of tokens in packed or padded buffers.
     Sequences rows() const { return {c_.batch, c_.seq, c_.packed ? at_.offsets : nullptr}; }
 
-    // y = x weight^T, x with `in` and y with `out` numbers a token; rows of y are ld numbers apart.
+    // Returns the problem y = x weight^T; x has `in` and y `out` numbers per token; rows of y begin ld numbers apart.
     batched_gemm::Problem<T> linear(const T* x, const T* weight, int64_t in, int64_t out, T* y,
                                     int64_t ld) const {
         return {1, c_.rows(), out, in, 1.f, {x, in}, {weight, in, 0, true}, 0.f, {y, ld}};
     }
 
-    // from: the input of the first product; residual: what attention's result is added to (states_ from then on).
+    // from: the input of the first product; residual: added to attention's result. The sum is then in states_.
     void layer(const Layer<T>& layer, const T* from, const T* residual, const Norm<T>& next) {
         if constexpr (std::is_base_of_v<FusedProducts, Products>) {
             attend(layer.qkv, from);
@@ -391,7 +391,7 @@ private:
         add_up(layer.outer.bias, states_, c_.prenorm ? next : layer.feed_forward_norm);
     }
 
-    // states = product + bias + residual, normalised in place, or with prenorm beside it.
+    // states = norm(product + bias + residual). With prenorm, states receives the sum and at_.normed its norm.
     void add_up(const T* bias, const T* residual, const Norm<T>& norm) {
         const T* const product = at_.product;
         T* const sum = c_.prenorm ? states_ : nullptr;
@@ -402,7 +402,7 @@ private:
     int64_t of_head() const { return c_.seq * c_.size; }
     float scale() const { return 1.f / (c_.q_scaling * std::sqrt(static_cast<float>(c_.size))); }
 
-    // One kernel reads Q, K and V where the product has put them, packed or padded, by distances between rows.
+    // One kernel. It takes strides between rows, so it reads Q, K and V where the product has written them.
     void attend(const Linear<T>& qkv, const T* from) {
         const int64_t hidden = c_.hidden(), row = c_.split_qkv ? hidden : 3 * hidden;
         const int64_t part = c_.split_qkv ? c_.rows() * hidden : hidden;
@@ -425,8 +425,8 @@ private:
         try_to(products_.attention(g, stream_));
     }
 
-    // Five kernels, with the scores in memory. By heads there is always padding. (In a padded batch a sixth kernel
-    // clears it.)
+    // Five kernels, with the scores in memory. [batch, heads, seq, size] always has padding. (In a padded batch a sixth
+    // kernel clears it.)
     void attend_unfused(const Linear<T>& qkv, const T* from) {
         using namespace encoder_fusions;
         const int64_t hidden = c_.hidden(), cols = c_.split_qkv ? hidden : 3 * hidden;
@@ -436,7 +436,7 @@ private:
                                             at_.qkv + first, 3 * hidden),
                                      stream_));
         const T *const sums = at_.qkv, *const result = at_.by_heads;
-        // Padding has weight 0, but 0 times NaN is NaN: clear whatever it has become.
+        // Padding has weight 0, but 0 times NaN is NaN, so clear the padding.
         if (lengths_ != nullptr && !c_.packed)
             try_to(clear_padding(sums, at_.qkv, sequences(), 3 * hidden, stream_));
         try_to(add_qkv_bias_transpose(sums, qkv.bias, at_.q, at_.k, at_.v, rows(), c_.heads,
@@ -466,13 +466,13 @@ private:
     cudaError_t status_ = cudaSuccess;
 };
 
-// y = x through all layers: [batch, seq, hidden]; rows after a sequence's end are not read and become 0. lengths:
-// tokens of each sequence, 0 to seq, or nullptr if all are full (all device memory; y may be x). layers: an array of
-// config.layers layers in host memory, which the caller may free when this returns. workspace: workspace_bytes() bytes,
-// 16-byte-aligned, for one call at a time. Asynchronous on stream: it allocates nothing and waits for nothing, so a
-// graph can capture it. cudaErrorInvalidValue for a null pointer, sizes that is_possible() refuses, a workspace that is
-// too small, and packed tokens without lengths. Products that begin early (early_kernels.cuh) do not wait for weights:
-// a kernel launched early just before this must not write them.
+// Applies all layers to x and writes y, both [batch, seq, hidden]; rows after a sequence's end are not read and become
+// 0. lengths: tokens of each sequence, 0 to seq, or nullptr if all are full (all device memory; y may be x). layers: an
+// array of config.layers layers in host memory, which the caller may free after the call. workspace: workspace_bytes()
+// bytes, 16-byte-aligned, for one call at a time. Asynchronous on stream: the call allocates nothing and waits for
+// nothing, so a graph can capture it. Returns cudaErrorInvalidValue for a null pointer, sizes that is_possible()
+// refuses, a workspace that is too small, and packed tokens without lengths. Products that begin early
+// (early_kernels.cuh) do not wait for weights, so a kernel launched early just before this call must not write weights.
 template <class T, class Products = OwnProducts>
 cudaError_t forward(const Config& config, const Layer<T>* layers, const T* x,
                     const int32_t* lengths, T* y, void* workspace, size_t bytes,

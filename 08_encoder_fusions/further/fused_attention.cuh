@@ -3,11 +3,11 @@
 // softmax-stages 08_encoder_fusions/further/fused_attention, version 1.0
 //
 // o = softmax(scale q k^T) v for each query, in one pass over keys and values: no score goes to memory.
-//   new here   03's pair (m, d) gets a third member, the weighted sum of values: such sets merge as pairs do
+//   new here   03's pair (m, d) gets a third member, the weighted sum of values; these sets merge like pairs
 //   merges     a warp's set and one more key; the sets of a block's warps; the sets of several blocks
-//   traffic    each query reads all its keys and values once; unfused, each score is also written and read twice
-//   accepts    float, __half, __nv_bfloat16; up to 256 elements a head; any aligned addresses, any distances
-//   rows       0 where a query sees no key or only -inf; NaN where its scores have NaN or +inf
+//   traffic    each query reads all its keys and values once; unfused kernels also write and read each score twice
+//   accepts    float, __half, __nv_bfloat16; up to 256 elements per head; any aligned addresses, any strides
+//   rows       0 if a query sees no key or only -inf; NaN if its scores have NaN or +inf
 //   source     Milakov & Gimelshein 2018 (the pair); Rabe & Staats 2021 and Dao et al. 2022 (the third member)
 #pragma once
 #include <algorithm>
@@ -22,7 +22,7 @@
 
 namespace fused_attention {
 
-// Where the rows of all heads lie, by distances in elements: row i of head h of sequence b begins at
+// The rows of all heads. Strides are in elements: row i of head h of sequence b begins at
 // data + b * sequence + h * head + i * row.
 template <class T>
 struct HeadRows {
@@ -39,10 +39,10 @@ struct AttentionProblem {
     HeadRows<T> o;
     float scale;                           // of a score, above 0
     bool causal = false;                   // query i sees keys 0 to i + keys - queries
-    const int32_t* lengths = nullptr;      // keys that count, of each sequence; nullptr: all
+    const int32_t* lengths = nullptr;      // number of valid keys in each sequence; nullptr: all
     const int32_t* first_query = nullptr;  // batch + 1 numbers, both or neither
     const int32_t* first_key = nullptr;
-    HeadRows<float> log_sum_exp{};  // of a query's scores; data == nullptr: not wanted
+    HeadRows<float> log_sum_exp{};  // of a query's scores; data == nullptr: not returned
 };
 
 // One sequence of the batch.
@@ -59,7 +59,7 @@ struct Sequence {
         offset = keys - queries;
         if (g.lengths != nullptr) keys = within(g.lengths[b], keys);
     }
-    // Number of keys that a query sees: the first ones.
+    // Returns the number of keys that a query sees. These are the sequence's first keys.
     __device__ int seen_by(int query, bool causal) const {
         return causal ? within(query + offset + 1, keys) : keys;
     }
@@ -73,8 +73,8 @@ __device__ T* rows_of(const HeadRows<T>& all, const int32_t* packed, int64_t b, 
     return all.data + first + head * all.head;
 }
 
-// Stands for a set of keys: the maximum m of their scores s, d = sum of exp(s - m), and the sum of exp(s - m) v, of
-// which a lane holds elements lane, lane + 32, ... One key is {s, 1, v}.
+// Represents a set of keys: the maximum m of their scores s, d = sum of exp(s - m), and the sum of exp(s - m) v. A lane
+// holds elements lane, lane + 32, ... of this sum. A single key is {s, 1, v}.
 template <int kCount>
 struct KeySet {
     float m = -INFINITY;
@@ -82,7 +82,7 @@ struct KeySet {
     float sum[kCount] = {};
 };
 
-// Merges two sets, as in 03: each counts by exp of how far its maximum lies below the common one.
+// Merges two sets, as in 03: the factor of each set is exp(its maximum - the common maximum).
 template <int kCount>
 __device__ KeySet<kCount> merge(const KeySet<kCount>& a, const KeySet<kCount>& b) {
     KeySet<kCount> both;
@@ -95,7 +95,7 @@ __device__ KeySet<kCount> merge(const KeySet<kCount>& a, const KeySet<kCount>& b
     return both;
 }
 
-// The sets that blocks which share a query's keys leave for merge 3: per query and part m, d and the sum.
+// The sets that blocks write for merge 3 if they share a query's keys: m, d and the sum per query and part.
 struct Partial {
     float* sets = nullptr;
     int parts = 1;
@@ -104,7 +104,7 @@ struct Partial {
     }
 };
 
-// Where a query's result goes: sum / d, or 0 where it saw no key.
+// The place of a query's result. The result is sum / d, or 0 if the query saw no key.
 template <class T>
 struct Query {
     T* o;
@@ -123,8 +123,8 @@ struct Query {
 
 constexpr int kWarps = 4;  // of a block, which share its query's keys
 
-// A block takes a query, or gridDim.y blocks take a part of its keys each. threadIdx.x is the lane, threadIdx.y the
-// warp.
+// A block computes a query, or each of gridDim.y blocks takes a part of the query's keys. threadIdx.x is the lane,
+// threadIdx.y the warp.
 template <class T, int kCount>
 __global__ void __launch_bounds__(32 * kWarps)
     query_per_block_kernel(const AttentionProblem<T> g, const Partial partial) {
@@ -225,7 +225,7 @@ __global__ void __launch_bounds__(32)
 
 constexpr int64_t kMostSize = 256;
 
-// True if these are sizes of attention; *is_empty: there is nothing to do.
+// True if the sizes are valid. Sets *is_empty to true if there is nothing to do.
 template <class T>
 bool is_possible(const AttentionProblem<T>& g, bool* is_empty) {
     *is_empty = g.batch == 0 || g.heads == 0 || g.queries == 0 || g.size == 0;
@@ -236,9 +236,9 @@ bool is_possible(const AttentionProblem<T>& g, bool* is_empty) {
     return *is_empty || (g.queries <= kMost / g.heads / g.batch && g.keys <= kMost);
 }
 
-// Checks a problem: cudaErrorInvalidValue for a null or misaligned pointer, a negative size, more than 256 elements a
-// head, a scale that is not above 0, one list of first rows without the other, more than 2^30 queries in all heads or
-// keys in one. *is_empty: there is nothing to do.
+// Checks a problem: returns cudaErrorInvalidValue for a null or misaligned pointer, a negative size, more than 256
+// elements per head, a scale that is not above 0, one list of first rows without the other, and more than 2^30 queries
+// in all heads or keys in one head. Sets *is_empty to true if there is nothing to do.
 template <class T>
 cudaError_t look_at(const AttentionProblem<T>& g, bool* is_empty) {
     if (!is_possible(g, is_empty) || !(g.scale > 0.f) ||
@@ -253,7 +253,8 @@ cudaError_t look_at(const AttentionProblem<T>& g, bool* is_empty) {
                                                                             : cudaErrorInvalidValue;
 }
 
-// Calls launch(count) with the elements a lane holds of a row: 1, 2, 4 or 8, as a std::integral_constant.
+// Calls launch(count), where count is the number of a row's elements per lane: 1, 2, 4 or 8, as a
+// std::integral_constant.
 template <class Launch>
 void with_count(int64_t size, Launch launch) {
     if (size <= 32) return launch(std::integral_constant<int, 1>{});
@@ -275,7 +276,7 @@ void merge_parts(const AttentionProblem<T>& g, const Partial& partial, cudaStrea
     });
 }
 
-// Bytes of workspace for `parts` blocks a query.
+// Returns the bytes of workspace for `parts` blocks per query.
 template <class T>
 size_t workspace_bytes(const AttentionProblem<T>& g, int64_t parts) {
     return parts < 2
@@ -283,7 +284,7 @@ size_t workspace_bytes(const AttentionProblem<T>& g, int64_t parts) {
                : static_cast<size_t>(queries_of_all(g) * parts * (g.size + 2)) * sizeof(float);
 }
 
-// True if a grid has room for `parts` blocks a query, and the workspace for their sets.
+// True if a grid has room for `parts` blocks per query, and the workspace has room for their sets.
 template <class T>
 bool is_shared_by(const AttentionProblem<T>& g, int64_t parts, const void* workspace,
                   size_t bytes) {
@@ -292,9 +293,9 @@ bool is_shared_by(const AttentionProblem<T>& g, int64_t parts, const void* works
                           bytes >= workspace_bytes(g, parts));
 }
 
-// Computes attention as AttentionProblem says. Asynchronous on stream. parts: blocks that share a query's keys; several
-// need a workspace of workspace_bytes(g, parts), aligned as float, for one call at a time. Errors:
-// cudaErrorInvalidValue for a workspace that is too small, and those of look_at().
+// Computes the attention that AttentionProblem describes. Asynchronous on stream. parts: blocks that share a query's
+// keys; several blocks need a workspace of workspace_bytes(g, parts), aligned as float, which no other call uses at the
+// same time. Errors: cudaErrorInvalidValue for a workspace that is too small, and the errors of look_at().
 template <class T>
 cudaError_t query_per_block(const AttentionProblem<T>& g, int64_t parts, void* workspace,
                             size_t bytes, cudaStream_t stream) {

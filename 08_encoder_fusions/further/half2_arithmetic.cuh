@@ -2,10 +2,10 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 08_encoder_fusions/half2_arithmetic, version 1.0
 //
-// FasterTransformer's arithmetic: half2, two elements an instruction, each step rounded to 11 bits.
-//   new here   half2 is not only moved but computed in
+// FasterTransformer's arithmetic in half2: two elements per instruction, each step rounded to 11 bits.
+//   new here   kernels not only move half2 but also compute in it
 //   traffic    2 reads + 1 write per element; the norm 5 + 1
-//   accepts    __half; the norm up to 4096 columns; odd columns and addresses go to the tuned kernels
+//   accepts    __half; the norm up to 4096 columns; calls the tuned kernels if rows do not consist of pairs
 //   source     FasterTransformer v1.0, add_bias_act and add_bias_input_layernorm of half (2019)
 #pragma once
 #include <cuda_fp16.h>
@@ -17,7 +17,7 @@ namespace encoder_fusions {
 
 constexpr int kHalf2Threads = 256;
 
-// A block per row; threadIdx.x walks pairs.
+// A block per row; threadIdx.x counts pairs.
 template <class Half2>
 __global__ void half2_bias_gelu_kernel(const Half2* x, const Half2* bias, Half2* y, int pairs) {
     const Half2* x_row = x + int64_t{blockIdx.x} * pairs;
@@ -33,7 +33,7 @@ __global__ void half2_bias_gelu_kernel(const Half2* x, const Half2* bias, Half2*
     }
 }
 
-// Adds up in half2, so each sum is rounded twice; mean and variance are floats.
+// Adds the three operands in half2, so each sum is rounded twice; mean and variance are floats.
 template <class Half2, int kPairs>
 __global__ void half2_layernorm_kernel(const Half2* x, const Half2* bias, const Half2* residual,
                                        Norm<Half2> norm, Half2* y, int pairs) {
@@ -86,7 +86,7 @@ inline __half2* pairs_of(__half* x) {
     return reinterpret_cast<__half2*>(x);
 }
 
-// Arguments and errors: as add_bias_activation with GeluByTanh, and as add_bias_residual_layernorm.
+// Take the arguments and return the errors of add_bias_activation with GeluByTanh, and of add_bias_residual_layernorm.
 inline cudaError_t half2_bias_gelu(const __half* x, const __half* bias, __half* y, int64_t rows,
                                    int64_t cols, cudaStream_t stream) {
     if (!consist_of_pairs({x, bias, y}, rows, cols))

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 08_encoder_fusions/further/layernorm, version 1.0
 //
-// The front call: y = layernorm(x + bias + residual), of those that there are, and their sum on request.
+// The front call: y = layernorm(x + bias + residual) with optional bias and residual; returns the sum on request.
 //   call       layernorm: see front_call.cuh
 //   timed      layernorm
 //   new here   nothing: tuned_layernorm.cuh, with or without a bias and a residual
@@ -20,13 +20,13 @@ struct LayernormOptions {
     float epsilon = 1e-5f;        // added to the variance
     const T* bias = nullptr;      // cols numbers, added to each row of x; nullptr: none
     const T* residual = nullptr;  // rows x cols, added to x; nullptr: none
-    T* sum = nullptr;             // rows x cols: receives x + bias + residual; nullptr: not wanted
+    T* sum = nullptr;  // rows x cols: receives x + bias + residual; nullptr: not returned
 };
 
 struct LayernormPlan {
     bool adds;  // true if anything is added to x
     const char* reason;
-    size_t workspace_bytes;       // 0: it needs none
+    size_t workspace_bytes;       // 0: the call needs none
     size_t more_workspace_bytes;  // 0
 };
 

@@ -2,10 +2,11 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 08_encoder_fusions/further/packs, version 1.1
 //
-// What the tuned kernels share: a thread moves the same pack of four rows.
-//   new here   the four loads of a thread wait together; blocks fitted to a row's width
-//   packs      04's: 16 bytes where rows begin and end at multiples of that, else two elements, else one
-//   threads    threadIdx.x walks the packs of a row, threadIdx.y rows; blockIdx.y continues where a row is wider
+// The code that the tuned kernels share: a thread moves the same pack of four rows.
+//   new here   the latencies of a thread's four loads overlap; blocks fit a row's width
+//   packs      04's: 16 bytes if rows begin and end at multiples of 16 bytes, otherwise two elements or one
+//   threads    threadIdx.x counts the packs of a row, threadIdx.y rows; if a row is wider than a block, blockIdx.y
+//              counts its parts
 //   source     ours
 #pragma once
 #include <algorithm>
@@ -21,10 +22,10 @@ using warp_softmax::Pack;
 using warp_softmax::takes_packs;
 using warp_softmax::warp_sum;
 
-// Rows that a thread has in flight: their loads wait together, and it loads what all rows share, a bias, once.
+// Number of rows that a thread has in flight: their latencies overlap, and the thread loads a shared bias only once.
 constexpr int kRows = 4;
 
-// Row i, 0 to kRows - 1, of this thread. Neighbouring threads have neighbouring rows.
+// Returns row i, 0 to kRows - 1, of this thread. Threads that are neighbours in y have neighbouring rows.
 __device__ inline int64_t row_of_thread(int64_t block, int i) {
     return (block * kRows + i) * blockDim.y + threadIdx.y;
 }
@@ -42,7 +43,7 @@ struct Tiling {
         constexpr int64_t kThreads = 256;
         pack_blocks = (packs + kThreads - 1) / kThreads;
         const int64_t across = (packs + pack_blocks - 1) / pack_blocks;
-        // A row is cut between warps.
+        // Cut a row only between warps.
         block.x = static_cast<unsigned>(pack_blocks == 1 ? across : (across + 31) / 32 * 32);
         block.y = static_cast<unsigned>(kThreads / block.x);
         const int64_t of_block = kRows * int64_t{block.y};
@@ -52,7 +53,7 @@ struct Tiling {
     bool fits(int64_t times = 1) const {
         return pack_blocks <= 65535 && row_blocks <= INT32_MAX / std::max<int64_t>(times, 1);
     }
-    // Number of threads per pack that own at least one of `rows` rows: each loads the bias once.
+    // Returns the number of threads per pack that own at least one of `rows` rows: each loads the bias once.
     int64_t threads_with_rows(int64_t rows) const {
         const int64_t last = rows - (row_blocks - 1) * kRows * int64_t{block.y};
         if (row_blocks == 0) return 0;
@@ -63,8 +64,8 @@ struct Tiling {
     }
 };
 
-// Where the tokens of a batch of sequences lie. offsets: batch + 1 numbers, the first token of each sequence (device
-// memory); with nullptr all sequences have `seq` tokens. Blocks take the rows of one sequence after another.
+// The layout of the tokens of a batch of sequences. offsets: batch + 1 numbers, the first token of each sequence
+// (device memory); if nullptr, all sequences have `seq` tokens. Blocks take the rows of one sequence after another.
 struct Sequences {
     int64_t batch;
     int64_t seq;
@@ -73,7 +74,7 @@ struct Sequences {
     static constexpr bool kAsksTogether = false;  // each thread calls rows() by itself
     struct Rows {
         int64_t first;
-        int64_t count;  // seq at most
+        int64_t count;  // at most seq
     };
     __device__ Rows rows(int64_t b) const {
         if (offsets == nullptr) return {b * seq, seq};
@@ -81,7 +82,7 @@ struct Sequences {
         return {first, end - first < seq ? end - first : seq};
     }
 
-    // True if these sizes are not negative and 32 bits count a row of parts * heads * size elements.
+    // True if these sizes are not negative and 32 bits can count a row of parts * heads * size elements.
     bool have_rows_of(int64_t parts, int64_t heads, int64_t size) const {
         constexpr int64_t kMost = INT32_MAX;
         return batch >= 0 && seq >= 0 && heads >= 0 && size >= 0 && batch <= kMost &&
@@ -107,8 +108,8 @@ cudaError_t with_widest_pack(std::initializer_list<const T*> addresses, int64_t 
     return all_take(kElement) ? launch(kElement) : cudaErrorInvalidValue;
 }
 
-// Calls launch(pack, grid, block, tiles): `tiles` blocks take the rows of a sequence, of `cols` elements each, kRows a
-// thread. Packs divide `unit` elements.
+// Calls launch(pack, grid, block, tiles): `tiles` blocks share the rows of a sequence, with `cols` elements per row and
+// kRows rows per thread. Packs divide `unit` elements.
 template <class T, class Launch>
 cudaError_t for_each_sequence(std::initializer_list<const T*> addresses, const Sequences& sequences,
                               int64_t cols, int64_t unit, Launch launch) {

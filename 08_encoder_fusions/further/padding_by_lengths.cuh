@@ -2,10 +2,10 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 08_encoder_fusions/further/padding_by_lengths, version 1.0
 //
-// Removes or restores padding in one kernel: each block adds up where its sequence begins.
-//   new here   all blocks repeat a small sum, and so need no kernel before them to compute it once
-//   traffic    per token's element as tuned_padding.cuh; a block of sequence b also reads the b lengths before its own,
-//              so for thousands of sequences a scan is better
+// Removes or restores padding in one kernel: each block computes where its sequence begins.
+//   new here   all blocks repeat a small sum, so no earlier kernel has to compute it
+//   traffic    per element of a token as tuned_padding.cuh; a block of sequence b also reads the b lengths before its
+//              own, so for thousands of sequences a scan is better
 //   accepts    as tuned_padding.cuh, but does not count lengths that are out of range
 //   source     ours
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace encoder_fusions {
 
-// Serves as Sequences, from lengths (device memory) instead of offsets. Lengths are clamped to 0 to seq.
+// Replaces Sequences: takes lengths (device memory) instead of offsets, and clamps them to the range from 0 to seq.
 struct SequencesByLengths {
     const int32_t* lengths;
     int64_t seq;
@@ -49,9 +49,9 @@ cudaError_t for_each_length(const T* x, const T* y, const int32_t* lengths, int6
     return for_each_sequence<T>({x, y}, sequences, cols, cols, launch);
 }
 
-// y, a row of cols elements for each token, from x, [batch, seq, cols] (device memory). Asynchronous on stream.
-// cudaErrorInvalidValue for a null or misaligned pointer, sizes that are negative or too large for the grid, and more
-// rows than 32 bits count.
+// Copies the rows of tokens from x, [batch, seq, cols], to y, a row of cols elements per token (device memory).
+// Asynchronous on stream. Returns cudaErrorInvalidValue for a null or misaligned pointer, sizes that are negative or
+// too large for the grid, and more rows than 32 bits can count.
 template <class T>
 cudaError_t remove_padding_by_lengths(const T* x, T* y, const int32_t* lengths, int64_t batch,
                                       int64_t seq, int64_t cols, cudaStream_t stream) {
@@ -63,7 +63,7 @@ cudaError_t remove_padding_by_lengths(const T* x, T* y, const int32_t* lengths, 
         });
 }
 
-// The way back: y, [batch, seq, cols], with zeros after each sequence's end. Errors as above.
+// Copies the rows back to y, [batch, seq, cols], with zeros after each sequence's end. Errors as above.
 template <class T>
 cudaError_t rebuild_padding_by_lengths(const T* x, T* y, const int32_t* lengths, int64_t batch,
                                        int64_t seq, int64_t cols, cudaStream_t stream) {

@@ -5,8 +5,8 @@
 // The lesson's transpose in packs of 16 bytes.
 //   new here   a thread makes two packs of y from a word of eight rows; whole packs change places in shared memory;
 //              neither x nor y stays in a cache (__ldcs, __stcs)
-//   traffic    as transpose(): 1 read + 1 write per element, by a quarter of the requests
-//   accepts    __half, __nv_bfloat16; sizes that are no multiples of 8 go to transpose()
+//   traffic    as transpose(): 1 read + 1 write per element, with a quarter of the requests
+//   accepts    __half, __nv_bfloat16; calls transpose() for sizes that are not multiples of 8
 //   source     ours
 #pragma once
 #include "../transpose.cuh"
@@ -16,8 +16,9 @@ namespace encoder_fusions {
 constexpr int kPacksAcross = kTile / 8;  // packs of a tile's row, which spans all banks
 constexpr int kPackThreads = 256;
 
-// Where pack `pack` of a row lies. In one request, eight lanes read the same pack of rows 0, 8, 16, ..., and four such
-// groups its four words. The XOR moves that pack in each of these rows, so 32 lanes read 32 banks.
+// Returns the place of pack `pack` of a row. In one request, eight lanes read one word of the same pack of rows 0, 8,
+// 16, ...; four such groups read the pack's four words. The XOR moves the pack to a different place in each of these
+// rows, so 32 lanes read 32 banks.
 __device__ inline int place_of_pack(int row, int pack) {
     return row * kPacksAcross + (pack ^ (row / 8 % kPacksAcross));
 }
@@ -47,7 +48,7 @@ __global__ void __launch_bounds__(kPackThreads)
     }
     __syncthreads();  // all threads have stored their packs
 
-    // The same word, two columns, of eight rows: eight elements of two rows of y.
+    // Read the same word, that is two columns, of eight rows: eight elements of each of two rows of y.
     const int row = thread % 8 * 8, word = thread / 8;
     uint32_t left[4], right[4];
 #pragma unroll
@@ -66,7 +67,7 @@ __global__ void __launch_bounds__(kPackThreads)
     __stcs(reinterpret_cast<uint4*>(out + rows), uint4{right[0], right[1], right[2], right[3]});
 }
 
-// Arguments, limits and errors: as transpose().
+// Takes the arguments of transpose(), with the same limits and errors.
 template <class T>
 cudaError_t transpose_packs(const T* x, T* y, int64_t batch, int64_t rows, int64_t cols,
                             cudaStream_t stream) {

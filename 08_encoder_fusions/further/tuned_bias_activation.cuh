@@ -2,10 +2,10 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 08_encoder_fusions/further/tuned_bias_activation, version 1.1
 //
-// The lesson's y = f(x + bias) with four rows a thread.
-//   new here   a thread loads four rows before it uses the first, and their bias once; blocks fit the row's width;
-//              activations of fewer instructions
-//   traffic    1.25 reads + 1 write per element: a quarter of the bias for each
+// The lesson's y = f(x + bias) with four rows per thread.
+//   new here   a thread loads four rows before it uses the first, and loads their bias once; blocks fit the row's
+//              width; activations with fewer instructions
+//   traffic    1.25 reads + 1 write per element: four elements share a load of the bias
 //   accepts    float, __half, __nv_bfloat16; any size; y may be x; arithmetic in float, rounded once
 //   source     ours
 #pragma once
@@ -20,7 +20,7 @@ __global__ void bias_activation_kernel(const Pack* x, const Pack* bias, Pack* y,
     using T = typename Pack::Element;
     const int p = pack_of_thread();
     if (p >= packs || row_of_thread(blockIdx.x, 0) >= rows) return;
-    const Pack row_bias = bias[p];  // once for all rows of the thread
+    const Pack row_bias = bias[p];  // loaded once for all rows of the thread
 
     Pack held[kRows];
 #pragma unroll

@@ -2,25 +2,25 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 08_encoder_fusions/further/tuned_heads, version 1.1
 //
-// The lesson's way from tokens to heads and back, also for packed sequences, four tokens a thread.
-//   new here   the same kernel fills up padding or leaves it out; blocks fitted to the row's width
-//   traffic    3.75 reads + 3 writes per token's element to heads, 1 + 1 back
-//   packed     sequences lie without gaps, sequence b from row offsets[b] to offsets[b + 1]; by heads each has `seq`
-//              rows, with zeros after its end
-//   accepts    float, __half, __nv_bfloat16; any size per head (16 bytes at a time where it is a multiple)
+// The lesson's way from tokens to heads and back, also for packed sequences, with four tokens per thread.
+//   new here   the same kernel inserts padding or removes it; blocks fit the row's width
+//   traffic    3.75 reads + 3 writes per element of a token to heads, 1 + 1 back
+//   packed     tokens have no gaps: sequence b has rows offsets[b] to offsets[b + 1] - 1. In [batch, heads, seq, size]
+//              each sequence has `seq` rows, with zeros after its end
+//   accepts    float, __half, __nv_bfloat16; any size per head; packs of 16 bytes if they divide a head
 //   source     ours; FasterTransformer's later kernels fuse padding in the same way
 #pragma once
 #include "packs.cuh"
 
 namespace encoder_fusions {
 
-// Where the packs of a token's row lie by heads. `tiles` blocks take the tokens of each sequence.
+// The places of a token's packs in [batch, heads, seq, size]. `tiles` blocks share the tokens of each sequence.
 struct HeadLayout {
     int64_t heads;
     int64_t seq;
     int packs;  // of one head
 
-    // Index in [batch, heads, seq] of pack p of token s in sequence b.
+    // Returns the place in [batch, heads, seq, packs] of pack p of token s in sequence b.
     __device__ int64_t place(int64_t b, int64_t s, int p) const {
         return ((b * heads + p / packs) * seq + s) * packs + p % packs;
     }
@@ -44,7 +44,7 @@ __global__ void qkv_bias_transpose_kernel(const Pack* qkv, const Pack* bias, Hea
     const Sequences::Rows rows = from.rows(b);
     if (row_of_thread(tile, 0) >= from.seq) return;
     Pack* const part = p < packs ? to.q : p < 2 * packs ? to.k : to.v;
-    const Pack its_bias = bias[p];  // once for all rows of the thread
+    const Pack its_bias = bias[p];  // loaded once for all rows of the thread
 
     Pack held[kRows];
 #pragma unroll
@@ -108,7 +108,7 @@ cudaError_t add_qkv_bias_transpose(const T* qkv, const T* bias, T* q, T* k, T* v
         });
 }
 
-// y, a row of [heads, size] for each token, from x, [batch, heads, seq, size]. Errors as above.
+// Copies x, [batch, heads, seq, size], to y, a row of [heads, size] for each token. Errors as above.
 template <class T>
 cudaError_t transpose_back(const T* x, T* y, const Sequences& sequences, int64_t heads,
                            int64_t size, cudaStream_t stream) {

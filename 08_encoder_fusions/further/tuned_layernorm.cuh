@@ -2,12 +2,12 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 08_encoder_fusions/further/tuned_layernorm, version 1.1
 //
-// The lesson's y = layernorm(x + bias + residual) for rows of up to 16384 columns, and the sum on request.
-//   new here   a table of how many warps share a row and how many packs a lane holds; a row's packs are all in flight
-//              before the kernel uses the first
+// The lesson's y = layernorm(x + bias + residual) for rows of up to 16384 columns; returns the sum on request.
+//   new here   a table of the number of warps per row and of packs per lane; all packs of a row are in flight before
+//              the kernel uses the first
 //   traffic    5 reads + 1 write per element (prenorm: 2 writes), as in the lesson
 //   accepts    float, __half, __nv_bfloat16; up to 16384 columns; y may be x or residual, sum may be residual
-//   rows       all NaN where they have NaN or an infinity; squares must fit a float: elements below some 1e17
+//   rows       all NaN if they contain NaN or an infinity; squares must fit a float: elements below some 1e17
 //   source     ours
 #pragma once
 #include "packs.cuh"
@@ -16,8 +16,9 @@ namespace encoder_fusions {
 
 constexpr int64_t kMaxNormCols = 16384;
 
-// The most packs a lane holds and the most warps a row has. With more packs a lane needs more registers, and too few
-// warps fit. Narrow packs (rows that are no multiple of 16 bytes) take more instructions, so more lanes share a row.
+// Maximum number of packs per lane and of warps per row. With more packs a lane needs more registers, and too few warps
+// fit a multiprocessor. Narrow packs (in rows that are not a multiple of 16 bytes) take more instructions, so more
+// lanes share a row.
 template <class Pack>
 struct Most {
     static constexpr bool kIsNarrow = Pack::kSize < 4;
@@ -27,8 +28,8 @@ struct Most {
         kIsNarrow ? kPacks : kPacks / 4;  // between the numbers of packs compiled
 };
 
-// The lesson's block_sum() for a constant number of warps. partials: kWarps floats of shared memory, for this call
-// alone.
+// The lesson's block_sum() for a constant number of warps. partials: kWarps floats of shared memory that no other call
+// uses.
 template <int kWarps>
 __device__ float block_sum(float value, float* partials) {
     value = warp_sum(value);
@@ -43,8 +44,8 @@ __device__ float block_sum(float value, float* partials) {
     return sum;
 }
 
-// Loads what the kernel normalises. It first fetches all packs of a row and then adds them up, so that all loads are in
-// flight together, as with 04's Load functors. at: index of a pack in x; p: in its row.
+// Loads the sums that the kernel normalises. The kernel first fetches all packs of a row and then adds them up, so that
+// all loads are in flight together, as with 04's Load functors. at: index of a pack in x; p: its index in the row.
 template <class Pack_>
 struct SumOfThree {
     using Pack = Pack_;
@@ -79,8 +80,8 @@ Norm<Pack<T, kPack>> as_packs(const Norm<T>& norm) {
     return {as_packs<kPack>(norm.gamma), as_packs<kPack>(norm.beta), norm.epsilon};
 }
 
-// kWarps warps take a row of `packs` packs, kPacks a lane. threadIdx.x walks columns, threadIdx.y rows.
-// sum: receives x + bias + residual, or nullptr.
+// kWarps warps share a row of `packs` packs, kPacks per lane. threadIdx.x counts columns, threadIdx.y rows.
+// sum: receives x + bias + residual, or is nullptr.
 template <class From, int kPacks, int kWarps>
 __global__ void __launch_bounds__(kWarps == 1 ? 128 : 32 * kWarps)
     layernorm_kernel(From from, Norm<typename From::Pack> norm, typename From::Pack* sum,
@@ -109,8 +110,8 @@ __global__ void __launch_bounds__(kWarps == 1 ? 128 : 32 * kWarps)
     }
     const float mean = block_sum<kWarps>(total, partials[0]) / cols;
 
-    // E[x^2] - E[x]^2 would save this pass, but is wrong by the last digits of two large numbers: more than the
-    // variance where the deviations are small.
+    // E[x^2] - E[x]^2 would save this pass, but has the rounding errors of two large numbers. If the deviations are
+    // small, these errors exceed the variance.
     float squares = 0.f;
 #pragma unroll
     for (int i = 0; i < kPacks; ++i) {
@@ -159,13 +160,13 @@ cudaError_t launch_kernel(const From& from, const Norm<Pack>& norm, Pack* sum, P
     return cudaGetLastError();
 }
 
-// Chooses the fewest warps that hold a row (1, 4, 16 or 32), then the fewest packs a lane. With wide packs it tries 3
-// and 2 warps before 4: 768 and 1024 halves fill them, so no lane is idle and fewer warps wait at a barrier.
+// Chooses the fewest warps that hold a row (1, 4, 16 or 32), then the fewest packs per lane. With wide packs it tries 3
+// and 2 warps before 4: 768 and 1024 halves fill these, so no lane is idle and fewer warps wait at a barrier.
 template <int kPacks, int kWarps, class From, class Pack = typename From::Pack>
 cudaError_t launch_norm(const From& from, const Norm<Pack>& norm, Pack* sum, Pack* y, int64_t rows,
                         int64_t packs, cudaStream_t stream) {
     using Limit = Most<Pack>;
-    // With wide packs, a warp that has a row alone holds half as much: more rows are then in flight.
+    // With wide packs, a single warp per row holds at most half as many packs, so that more rows are in flight.
     constexpr int kMostPacks = kWarps == 1 ? Limit::kPacks / 2 : Limit::kPacks;
     if (packs <= 32 * kWarps * kPacks)
         return launch_kernel<kPacks, kWarps>(from, norm, sum, y, rows, packs, stream);
@@ -187,8 +188,8 @@ cudaError_t launch_norm(const From& from, const Norm<Pack>& norm, Pack* sum, Pac
 
 // sum = x + bias + residual, unless sum is nullptr, and y = its layernorm: (sum - mean) / sqrt(variance + epsilon) *
 // gamma + beta. x, residual, sum and y are rows x cols; bias, gamma and beta have cols elements (device memory).
-// Asynchronous on stream. cudaErrorInvalidValue for another null or misaligned pointer, a negative size, and more than
-// 16384 columns.
+// Asynchronous on stream. Returns cudaErrorInvalidValue for any other null or misaligned pointer, a negative size, and
+// more than 16384 columns.
 template <class T>
 cudaError_t add_bias_residual_prenorm(const T* x, const T* bias, const T* residual,
                                       const Norm<T>& norm, T* sum, T* y, int64_t rows, int64_t cols,
@@ -208,7 +209,7 @@ cudaError_t add_bias_residual_prenorm(const T* x, const T* bias, const T* residu
         });
 }
 
-// y = layernorm(x + bias + residual) without the sum, for a layer whose norms come last.
+// y = layernorm(x + bias + residual) without returning the sum, for a layer whose norms come last.
 template <class T>
 cudaError_t add_bias_residual_layernorm(const T* x, const T* bias, const T* residual,
                                         const Norm<T>& norm, T* y, int64_t rows, int64_t cols,

@@ -2,11 +2,11 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 08_encoder_fusions/further/tuned_masked_softmax, version 1.1
 //
-// The lesson's masked softmax for longer sequences, by the kernels of 04's and 05's further/.
-//   new here   a Load functor that says what a row sees
-//   traffic    1 read of what is seen + 1 write
+// The lesson's masked softmax for longer sequences, with the kernels of 04's and 05's further/.
+//   new here   a Load functor that determines which columns a row sees
+//   traffic    1 read per seen score + 1 write
 //   accepts    float, __half, __nv_bfloat16; a scale above 0; causal or not; y may be x
-//   rows       0 after a sequence's end and where a row sees only -inf; NaN where it sees NaN or +inf
+//   rows       0 after a sequence's end and if a row sees only -inf; NaN if the row sees NaN or +inf
 //   source     OneFlow's functors (2021), for FasterTransformer's masked softmax
 #pragma once
 #include "../../04_warp_softmax/further/masked_loads.cuh"
@@ -36,7 +36,7 @@ struct SequenceLoad {
         if (causal || sequences.offsets != nullptr) {  // else skip the divisions
             const int64_t head = row / sequences.seq, s = row - head * sequences.seq;
             const int64_t b = head / heads;
-            // A block that is not full also asks for rows after the last.
+            // A block that is not full calls this also for rows after the last.
             const int64_t count = b < sequences.batch ? sequences.rows(b).count : 0;
             seen = s >= count ? 0 : causal ? s + 1 : count;
         }
@@ -44,8 +44,8 @@ struct SequenceLoad {
     }
 };
 
-// Launches 16 lanes a row, three packs each, for rows of 33 to 48 packs: with 04's 32 lanes, half would have no second
-// pack. cudaErrorNotSupported for other rows.
+// Launches 16 lanes per row, three packs per lane, for rows of 33 to 48 packs: with 04's 32 lanes, half of the lanes
+// would have no second pack. Returns cudaErrorNotSupported for other rows.
 template <class Load, class Store>
 cudaError_t by_half_warps(const Load& load, const Store& store, int64_t rows, int64_t cols,
                           cudaStream_t stream) {
@@ -61,7 +61,7 @@ cudaError_t by_half_warps(const Load& load, const Store& store, int64_t rows, in
 
 // y = softmax of scale * x, both [batch, heads, seq, seq] (device memory), over the columns that a row sees.
 // Asynchronous on stream. cudaErrorInvalidValue for a null or misaligned pointer, a negative size, a scale that is not
-// above 0, and longer sequences than 05 takes.
+// above 0, and sequences longer than 05 accepts.
 template <class T>
 cudaError_t masked_softmax(const T* x, T* y, float scale, bool causal, const Sequences& sequences,
                            int64_t heads, cudaStream_t stream) {

@@ -2,10 +2,10 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 08_encoder_fusions/further/tuned_padding, version 1.1
 //
-// The lesson's removal of padding and its way back, with four rows a thread.
-//   new here   the scan also returns TensorRT's form of the offsets, and counts lengths that are out of range
-//   traffic    per token's element 1 read + 1 write; padding is never read, and restored as zeros
-//   accepts    float, __half, __nv_bfloat16; any lengths: below 0 counts as 0, above seq as seq
+// The lesson's removal and restoration of padding, with four rows per thread.
+//   new here   the scan also returns the offsets in TensorRT's format, and counts lengths that are out of range
+//   traffic    1 read + 1 write per element of a token; padding is never read and is restored as zeros
+//   accepts    float, __half, __nv_bfloat16; any lengths: a length below 0 counts as 0, a length above seq as seq
 //   source     FasterTransformer's and ByteTransformer's padding removal: the idea, rebuilt
 #pragma once
 #include <cub/block/block_scan.cuh>
@@ -14,16 +14,16 @@
 
 namespace encoder_fusions {
 
-// Receives what follows from lengths. removed: batch + 1 numbers, the packed row at which each sequence begins. padded:
-// 2 batch + 1 numbers, the padded rows at which each sequence and its padding begin (TensorRT's fused attention takes
-// these). wrong: how many lengths were out of range. Any may be nullptr: not wanted.
+// Receives the results of the scan; each may be nullptr. removed: batch + 1 numbers, the packed row at which each
+// sequence begins. padded: 2 batch + 1 numbers, the padded rows at which each sequence and its padding begin (the
+// format of TensorRT's fused attention). wrong: the number of lengths that were out of range.
 struct Offsets {
     int32_t* removed;
     int32_t* padded;
     int32_t* wrong;
 };
 
-// Clamps a length to 0 to seq.
+// Clamps a length to the range from 0 to seq.
 __device__ inline int32_t length_of(int32_t said, int32_t seq) {
     return said < 0 ? 0 : said < seq ? said : seq;
 }
@@ -102,9 +102,9 @@ __global__ void rebuild_padding_kernel(const Pack* x, Pack* y, Batch sequences, 
     }
 }
 
-// Writes the offsets of `batch` sequences of these lengths, 0 to seq (device memory). Asynchronous on stream: only the
-// device learns of wrong lengths. cudaErrorInvalidValue for a null pointer, a negative size, and more rows than 32 bits
-// count.
+// Writes the offsets of `batch` sequences with lengths from 0 to seq (device memory). Asynchronous on stream, so only
+// the device knows the number of wrong lengths. Returns cudaErrorInvalidValue for a null pointer, a negative size, and
+// more rows than 32 bits can count.
 inline cudaError_t sequence_offsets(const int32_t* lengths, int64_t batch, int64_t seq,
                                     const Offsets& offsets, cudaStream_t stream) {
     constexpr int kThreads = 256;
@@ -116,9 +116,9 @@ inline cudaError_t sequence_offsets(const int32_t* lengths, int64_t batch, int64
     return cudaGetLastError();
 }
 
-// y, a row of cols elements for each token, from x, [batch, seq, cols] (device memory). sequences.offsets: as
-// `removed` above. Asynchronous on stream. cudaErrorInvalidValue for a null or misaligned pointer and for sizes that
-// are negative or too large for the grid.
+// Copies the rows of tokens from x, [batch, seq, cols], to y, a row of cols elements per token (device memory).
+// sequences.offsets: as `removed` above. Asynchronous on stream. Returns cudaErrorInvalidValue for a null or misaligned
+// pointer and for sizes that are negative or too large for the grid.
 template <class T>
 cudaError_t remove_padding(const T* x, T* y, const Sequences& sequences, int64_t cols,
                            cudaStream_t stream) {
@@ -131,7 +131,7 @@ cudaError_t remove_padding(const T* x, T* y, const Sequences& sequences, int64_t
                                 });
 }
 
-// The way back: y, [batch, seq, cols], with zeros after each sequence's end. Errors as above.
+// Copies the rows back to y, [batch, seq, cols], with zeros after each sequence's end. Errors as above.
 template <class T>
 cudaError_t rebuild_padding(const T* x, T* y, const Sequences& sequences, int64_t cols,
                             cudaStream_t stream) {

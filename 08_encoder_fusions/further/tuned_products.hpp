@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: MIT
-// An encoder's products by whichever is fastest on this GPU: 07's tensor-core kernels, cuBLASLt or CUTLASS, each with
-// the bias and the activation in the same kernel or in one after it. 07's tuner times them at the first call of a
-// problem and keeps the result in a file. For a large encoder it then times each way within the whole encoder, because
-// the fastest product alone need not be the fastest between other kernels, some of which begin early.
+// SPDX-License-Identifier: MIT Computes an encoder's products with the fastest kernels on this GPU: 07's tensor-core
+// kernels, cuBLASLt or CUTLASS, each with the bias and the activation in the same kernel or in the next. 07's tuner
+// times them at the first call of a problem and records the result in a file. For a large encoder it then times each
+// way within the whole encoder, because the fastest product alone need not be the fastest between other kernels, some
+// of which begin early.
 #pragma once
 #include <algorithm>
 #include <functional>
@@ -28,9 +28,9 @@ using operations::gemm::LtEpilogue;
 // One way to compute a product.
 struct Way {
     std::string name;
-    const LtCandidates* lt = nullptr;  // null: ours
-    int64_t parts = 0;                 // ours: blocks that share k
-    int cutlass = -1;                  // from 0: which of CUTLASS's ways
+    const LtCandidates* lt = nullptr;  // null: not cuBLASLt
+    int64_t parts = 0;                 // of our kernel: blocks that share k
+    int cutlass = -1;                  // 0 or more: the number of CUTLASS's kernel
     size_t candidate = 0;
     bool kernel_behind = false;  // bias and activation have a kernel of their own
 };
@@ -43,18 +43,18 @@ struct Choice {
 // The choices of this program, by the problem's text and the encoder that it is part of.
 std::map<std::string, Choice>& choices();
 
-// This program's tuner. Its file is the one that STAGES_TUNER_FILE names, else results/gemm_tuner.json. It writes
-// messages for the user to standard error.
+// Returns this program's tuner. The environment variable STAGES_TUNER_FILE names its file (otherwise
+// results/gemm_tuner.json). The tuner writes messages for the user to standard error.
 batched_gemm::GemmTuner& tuner();
 
-// For each product that was tuned as part of `whole`, times each way within run(stream), which queues the whole
-// encoder; the other products keep their ways. Any number of runs must compute the same. Waits for the device.
+// Times each way of each product that was tuned as part of `whole`. Each time is that of run(stream), which queues the
+// whole encoder; the other products keep their ways. Repeated runs must compute the same. Waits for the device.
 void tune_within(const std::string& whole,
                  const std::function<cudaError_t(cudaStream_t stream)>& run, cudaStream_t stream);
 
-// Products in the form that further/forward.cuh takes. workspace: kCublasWorkspace bytes, 256-byte-aligned. whole:
-// names the encoder that they are part of; empty: any. The first call of a problem waits for the device. While the
-// stream is being captured it does not wait, and our kernel computes the product.
+// The products as a struct for further/forward.cuh. workspace: kCublasWorkspace bytes, 256-byte-aligned. whole: the
+// name of the encoder that the products are part of; empty: any encoder. The first call of a problem tunes and so waits
+// for the device. While the stream is being captured, it does not tune, and our kernel computes the product.
 template <class Between>
 class TunedProducts : public Between {
 public:
@@ -153,7 +153,7 @@ private:
         } else {
             if constexpr (std::is_same_v<Activation, batched_gemm::Identity>)
                 add(choice, g, LtEpilogue::bias, false);
-            // Its GELU is the one by tanh, as a test confirms.
+            // cuBLASLt computes GELU by tanh, as a test confirms.
             if constexpr (std::is_same_v<Activation, batched_gemm::GeluByTanh>)
                 add(choice, g, LtEpilogue::bias_gelu, false);
             add(choice, g, LtEpilogue::none, true);
@@ -173,7 +173,7 @@ private:
                is_close(g.c, g.m, g.n);
     }
 
-    // Adds the ways that cuBLASLt offers.
+    // Adds the candidates of cuBLASLt.
     template <class T>
     static void add(Choice& choice, const Problem<T>& g, LtEpilogue epilogue, bool kernel_behind) {
         if (!is_close(g)) return;
@@ -189,7 +189,7 @@ private:
                  0, -1, i, kernel_behind});
     }
 
-    // A product of fewer operations takes no longer than a launch, by whichever kernel.
+    // A product of fewer operations takes no longer than a launch with any kernel.
     template <class T>
     static bool is_worth_tuning(const Problem<T>& g) {
         constexpr double kLeast = 1e7;
@@ -221,7 +221,7 @@ private:
     template <class T, class Activation>
     cudaError_t fastest(const Problem<T>& g, const T* bias, Activation activation,
                         cudaStream_t stream) const {
-        // With distances and scales: a cuBLASLt candidate holds for these alone.
+        // The text includes strides and scales: a cuBLASLt candidate is valid only for these.
         const std::string text = batched_gemm::problem_text(g) + name_of(activation) + " " +
                                  std::to_string(g.a.ld) + " " + std::to_string(g.b.ld) + " " +
                                  std::to_string(g.c.ld) + " " + std::to_string(g.alpha) + whole_;

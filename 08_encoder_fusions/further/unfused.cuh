@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 08_encoder_fusions/further/unfused, version 1.1
 //
-// The fused kernels' results by a kernel for each step, as a framework without a compiler launches them.
-//   new here   nothing: what fusion is compared with. Each step moves packs of 16 bytes
-//   traffic    each step reads what the one before wrote, and rounds once more
+// Computes the results of the fused kernels with one kernel per step, like a framework without a compiler.
+//   new here   nothing: this is the baseline of fusion. Each step moves packs of 16 bytes
+//   traffic    each step reads the results of the previous step, and rounds once more
 //   accepts    what the fused kernels accept
 #pragma once
 #include "tuned_bias_activation.cuh"
@@ -80,7 +80,7 @@ cudaError_t unfused_bias_activation(const T* x, const T* bias, T* y, int64_t row
     });
 }
 
-// Loads what a norm normalises where an earlier kernel has added it up. See SumOfThree.
+// Loads the row to normalise, which an earlier kernel has added up. See SumOfThree.
 template <class Pack_>
 struct Alone {
     using Pack = Pack_;
@@ -121,7 +121,7 @@ cudaError_t unfused_prenorm(const T* x, const T* bias, const T* residual, const 
     if (status != cudaSuccess) return status;
     return layernorm(static_cast<const T*>(sum), norm, y, rows, cols, stream);
 }
-// The same without the sum: y holds it until the norm.
+// The same without returning the sum: y holds the sum until the norm.
 template <class T>
 cudaError_t unfused_layernorm(const T* x, const T* bias, const T* residual, const Norm<T>& norm,
                               T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
@@ -157,14 +157,14 @@ cudaError_t swap_rows_and_cols(const T* x, T* y, int64_t batch, int64_t rows, in
     });
 }
 
-// Elements of scratch that the next two launchers take.
+// Returns the elements of scratch that the next two launchers need.
 inline int64_t unfused_scratch(const Sequences& of, int64_t tokens, int64_t row) {
     return (of.offsets == nullptr ? 0 : of.batch * of.seq * row) + tokens * row;
 }
 
-// add_qkv_bias_transpose in four kernels: the bias, then Q, K and V one after another; with packed sequences a fifth
-// inserts the padding. tokens: their number, which the host has to know. scratch: unfused_scratch(sequences, tokens,
-// 3 * heads * size) elements.
+// Does add_qkv_bias_transpose in four kernels: one adds the bias, three transpose Q, K and V. With packed sequences, a
+// fifth inserts the padding. tokens: the number of tokens, which the host has to know. scratch:
+// unfused_scratch(sequences, tokens, 3 * heads * size) elements.
 template <class T>
 cudaError_t unfused_qkv_transpose(const T* qkv, const T* bias, T* q, T* k, T* v,
                                   const Sequences& sequences, int64_t tokens, int64_t heads,
@@ -186,8 +186,8 @@ cudaError_t unfused_qkv_transpose(const T* qkv, const T* bias, T* q, T* k, T* v,
     return status;
 }
 
-// transpose_back with a second kernel that removes the padding. scratch: batch * seq * heads * size elements where
-// sequences have offsets, else none.
+// Does transpose_back with a second kernel that removes the padding. scratch: batch * seq * heads * size elements if
+// sequences have offsets, otherwise none.
 template <class T>
 cudaError_t unfused_transpose_back(const T* x, T* y, const Sequences& sequences, int64_t heads,
                                    int64_t size, T* scratch, cudaStream_t stream) {
@@ -199,7 +199,7 @@ cudaError_t unfused_transpose_back(const T* x, T* y, const Sequences& sequences,
 }
 
 // Writes a mask of [batch, heads, seq, seq]: true where row s of a sequence sees column col. Grid: batch * heads by
-// seq / blockDim.y blocks. A warp writes a row, 16 bytes a thread where rows consist of such packs.
+// seq / blockDim.y blocks. A warp writes a row, 16 bytes per thread if rows consist of such packs.
 template <class Pack>
 __global__ void mask_kernel(Pack* mask, Sequences sequences, int heads, bool causal) {
     const int64_t s = int64_t{blockIdx.y} * blockDim.y + threadIdx.y;
@@ -225,7 +225,7 @@ cudaError_t write_mask(bool* mask, const Sequences& sequences, int64_t heads, bo
     return cudaGetLastError();
 }
 
-// masked_softmax in two kernels: one writes the mask, the softmax reads it. mask: batch * heads * seq * seq.
+// Does masked_softmax in two kernels: one writes the mask, the other reads it. mask: batch * heads * seq * seq numbers.
 template <class T>
 cudaError_t unfused_masked_softmax(const T* x, T* y, float scale, bool causal,
                                    const Sequences& sequences, int64_t heads, bool* mask,
