@@ -141,10 +141,12 @@ finder() {
     expect 2 'needs the number of a line' 01.bug3 --line x
     expect 2 "no bug '01.bug99'; there are: 01.bug1" 01.bug99
     # A header that was edited is no ground for a bug.
-    rm "$sandbox/01_naive_softmax"
-    cp -r "$repository/01_naive_softmax" "$sandbox"
-    sed -i 's/^ *__syncthreads();$/&\n&/' "$sandbox/01_naive_softmax/naive_softmax.cuh"
-    expect 2 'naive_softmax.cuh.* has the lines that 01.bug3 makes wrong twice' 01.bug3 --reset
+    local stage
+    stage=$(cd "$repository" && echo 01_*)
+    rm "${sandbox:?}/$stage"
+    cp -r "$repository/$stage" "$sandbox"
+    sed -i 's/^ *__syncthreads();$/&\n&/' "$sandbox/$stage"/*.cuh
+    expect 2 '[.]cuh.* has the lines that 01.bug3 makes wrong twice' 01.bug3 --reset
 }
 
 all
