@@ -138,7 +138,7 @@ int begin(const Course& course, const Bug& bug) {
     io::print_heading(bug.id, bug.own_name);
     say("Reported: " + bug.symptom);
     std::printf("\n");
-    say("One line of " + bug.own_name + " is wrong or missing. Which one?");
+    say("A line of " + bug.own_name + " is wrong or missing. Which one?");
     std::printf("    ./stages check %s --line NUMBER\n", bug.id.c_str());
     std::printf("  To look into it:\n    %s\n", try_command(bug).c_str());
     std::printf("  --hint gives a hint, --solution the line.\n");
@@ -146,20 +146,23 @@ int begin(const Course& course, const Bug& bug) {
 }
 
 std::string text_of(const LineRange& range) {
-    return range.first == range.last
-               ? "line " + std::to_string(range.first)
-               : "lines " + std::to_string(range.first) + " and " + std::to_string(range.last);
+    return range.first == range.last ? "line " + std::to_string(range.first)
+                                     : "lines " + std::to_string(range.first) +
+                                           (range.last == range.first + 1 ? " and " : " to ") +
+                                           std::to_string(range.last);
 }
 
 // Lines without what all are indented by, each behind a mark.
-void print_lines(const char* mark, const std::vector<std::string>& lines, size_t indent,
+void print_lines(const std::string& mark, const std::vector<std::string>& lines, size_t indent,
                  const char* colour) {
+    constexpr size_t kWidth = 80, kHanging = 13;
     const char* const end = *colour == 0 ? "" : "\033[0m";
-    if (lines.empty()) std::printf("  %s%s (no such line)%s\n", colour, mark, end);
-    for (const std::string& line : lines) {
-        const std::string shown = line.substr(std::min(indent, line.size()));
-        std::printf("  %s%s %s%s\n", colour, mark, shown.c_str(), end);
-    }
+    const auto print = [&](const std::string& text) {
+        std::printf("%s%s%s\n", colour,
+                    io::wrapped("  " + mark + " " + text, kWidth, kHanging).c_str(), end);
+    };
+    if (lines.empty()) print("(no such line)");
+    for (const std::string& line : lines) print(line.substr(std::min(indent, line.size())));
 }
 
 void print_difference(const Bug& bug, bool in_colour) {

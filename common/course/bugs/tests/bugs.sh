@@ -141,13 +141,12 @@ finder() {
     expect 2 'needs the number of a line' 01.bug3 --line x
     expect 2 "no bug '01.bug99'; there are: 01.bug1" 01.bug99
     # A header that was edited is no ground for a bug.
-    local first header
-    first=$(basename "$repository"/01_*)
-    header=$first/${first#01_}.cuh
-    rm "$sandbox/$first"
-    cp -r "$repository/$first" "$sandbox"
-    sed -i 's/^ *__syncthreads();$/&\n&/' "$sandbox/$header"
-    expect 2 "$(basename "$header").* has the lines that 01.bug3 makes wrong twice" 01.bug3 --reset
+    local stage
+    stage=$(cd "$repository" && echo 01_*)
+    rm "${sandbox:?}/$stage"
+    cp -r "$repository/$stage" "$sandbox"
+    sed -i 's/^ *__syncthreads();$/&\n&/' "$sandbox/$stage"/*.cuh
+    expect 2 '[.]cuh.* has the lines that 01.bug3 makes wrong twice' 01.bug3 --reset
 }
 
 all
