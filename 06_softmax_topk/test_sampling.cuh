@@ -284,7 +284,7 @@ TEST_CASE("the workspace size of invalid sampling is an error and 0 bytes") {
     CHECK(is_refused(2, 1000, options));
 }
 
-TEST_CASE("another offset draws other columns; a workspace does not") {
+TEST_CASE("another offset draws other columns, a workspace draws the same") {
     sampling_tests::FrontCall call(50, 1000);
     sampling_tests::Options options;
     options.top_k = 900;

@@ -236,8 +236,10 @@ runner::Variant rows_of_tokens(bool to_padded, const std::string& name,
         const Accesses a(s, dtype);
         const double number = sizeof(int32_t) / static_cast<double>(runner::size_of(dtype));
         const double rows = a.tokens(a.of(s.hidden()));
-        return a.per_element(rows + number * (a.of(s.batch) + a.tokens(256)),
-                             rows + number * a.tokens(1));
+        return a.per_element(
+            rows + number * (a.of(s.batch) +
+                             a.tokens(std::min<int64_t>((s.hidden() + 31) / 32 * 32, 256))),
+            rows + number * a.tokens(1));
     };
     return variant;
 }

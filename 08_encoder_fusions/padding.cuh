@@ -99,7 +99,8 @@ cudaError_t move_rows_of_tokens(const T* x, T* y, const int32_t* lengths, int32_
     if (to_padded) status = cudaMemsetAsync(y, 0, batch * seq * cols * sizeof(T), stream);
     if (status != cudaSuccess || tokens == 0) return status;
     padding_before_kernel<<<1, 1, 0, stream>>>(lengths, padding, int(batch), int(seq));
-    move_row_of_token_kernel<<<static_cast<unsigned>(tokens), 256, 0, stream>>>(
+    const int threads = std::min((int(cols) + 31) / 32 * 32, 256);
+    move_row_of_token_kernel<<<static_cast<unsigned>(tokens), threads, 0, stream>>>(
         x, y, padding, int(cols), to_padded);
     return cudaGetLastError();
 }

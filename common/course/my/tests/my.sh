@@ -288,7 +288,7 @@ page() {
         sed 's/^    tile\[threadIdx.x\] = .*/&\n    __syncthreads();/' | program reverse.cu
     expect 0 "^my/reverse.cu: 1 kernel in 1 launch: good\$" run_mine my/reverse.cu
     # shellcheck disable=SC2016  # the backticks are the page's
-    grep -q 'then it says `my/reverse.cu: 1 kernel in 1 launch: good`' "$repository/README.md" || wrong "README.md shows another mend"
+    grep -q 'the command reports `my/reverse.cu: 1 kernel in 1 launch: good`' "$repository/README.md" || wrong "README.md shows another mend"
 }
 
 # ---------------------------------------------------------------- what needs a program of its own
