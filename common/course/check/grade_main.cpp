@@ -17,6 +17,7 @@
 #include "common/io/standard_output.hpp"
 #include "common/runner/arguments.hpp"
 #include "common/runner/choose.hpp"
+#include "common/runner/launcher.hpp"
 #include "common/runner/stage_run.hpp"
 #include "common/runner/validate.hpp"
 
