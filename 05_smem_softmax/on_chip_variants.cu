@@ -167,7 +167,7 @@ runner::Variant backward(const std::string& name, const std::string& summary, Ki
     return variant;
 }
 
-// Launches the front call with the scratch of its plan.
+// Calls the public function and passes the scratch that its plan asks for.
 template <Algorithm kAlgorithm>
 runner::Variant front_call(const std::string& name, const std::string& summary) {
     const auto plan_of = [](Shape shape, DType dtype) {

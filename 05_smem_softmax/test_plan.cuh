@@ -88,8 +88,8 @@ void hold_for(std::mt19937_64& random, int count) {
     }
 }
 
-// Takes the cut for enough rows to fill a GPU and launches it with two rows, which start `shift` elements past a
-// cache line.
+// Splits rows as if there were enough of them to fill a GPU, but launches the kernel on two rows only. They start
+// `shift` elements past a cache line.
 template <class T>
 smem_softmax::Cut cut_for_many_rows_holds(const runner::Variant& softmax, int64_t cols,
                                           int64_t shift) {

@@ -403,7 +403,7 @@ TEST_CASE("the front call writes the requested results and nothing else") {
         CHECK(call.is_untouched(call.probabilities));
         CHECK(call(call.all()) == cudaSuccess);
         REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
-        // Among equal elements the first columns; nothing after the results.
+        // Equal elements: the lower column comes first. Nothing is written past the results.
         const std::vector<int64_t> indices = call.indices.download();
         for (int64_t i = 0; i < 3 * k; ++i) CHECK(indices[static_cast<size_t>(i)] == i % k);
         CHECK(indices.back() == -7);

@@ -76,7 +76,7 @@ Matrices<T> from(Matrices<T> x, int64_t b) {
     return x;
 }
 // Launches a block for each tile of C: blockIdx.x counts tiles down, y tiles across, z matrices. A grid has at most
-// 65,535 blocks along y and z. A larger batch takes several launches; more tiles across return cudaErrorInvalidValue.
+// 65,535 blocks along y and z. A larger batch takes several launches; for more rows of tiles it returns cudaErrorInvalidValue.
 template <class T>
 cudaError_t launch(void (*kernel)(Problem<T>), const Problem<T>& g, int rows, int cols, dim3 block,
                    cudaStream_t stream) {

@@ -109,7 +109,7 @@ runner::Variant variant(const std::string& name, const std::string& summary, Kin
         variant.workspace_bytes = [=](const Shape& shape, DType) {
             return bytes_of_sets(shape, team.parts);
         };
-        // Each block's threads load their sequence's length; the operation's tolerance knows one block.
+        // Each block loads its sequence's length; the operation's tolerance assumes one block a sequence.
         variant.more_traffic_at = [=](const Shape& shape, DType) {
             return Traffic{256. * static_cast<double>(team.parts - 1) /
                                static_cast<double>(std::max<int64_t>(1, shape.size)),

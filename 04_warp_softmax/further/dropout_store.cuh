@@ -37,7 +37,7 @@ __host__ __device__ inline Philox philox(uint64_t counter, uint64_t stream, uint
     return {{c[0], c[1], c[2], c[3]}};
 }
 
-// True if element (row, col) is dropped. A seed drops the same elements for all types, pack sizes and block sizes.
+// True if element (row, col) is dropped. The seed alone decides, for all types, packs and block sizes.
 __host__ __device__ inline bool is_dropped(uint64_t seed, float probability, int64_t row,
                                            int64_t col) {
     const Philox random = philox(static_cast<uint64_t>(col) / 4, static_cast<uint64_t>(row), seed);
@@ -72,7 +72,7 @@ struct DropoutStore {
     }
 };
 
-// Writes softmax(x) after dropout to y. 0 <= probability < 1. Returns the errors of launch.
+// Writes softmax(x) after dropout to y. 0 <= probability < 1. Returns the error code that launch() returns.
 template <class T>
 cudaError_t softmax_dropout(const T* x, T* y, float probability, uint64_t seed, int64_t rows,
                             int64_t cols, cudaStream_t stream) {

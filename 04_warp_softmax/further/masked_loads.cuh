@@ -95,7 +95,7 @@ struct CausalLoad {
 };
 
 // Writes the softmax of x * scale over the columns whose mask is true, and zeros to all other columns. mask: rows x
-// cols bools. scale > 0. Returns the errors of launch.
+// cols bools. scale > 0. Returns the error code that launch() returns.
 template <class T>
 cudaError_t scale_mask_softmax(const T* x, const bool* mask, T* y, ComputeOf<T> scale, int64_t rows,
                                int64_t cols, cudaStream_t stream) {

@@ -546,7 +546,7 @@ cudaError_t launch_tiling(const Tiling& tiling, Sizes sizes, cudaStream_t stream
     return launch_kernel(kernel, tiling, sizes, stream, first, others...);
 }
 
-// Returns the bytes of scratch with which this shape is faster on the current device at any address; 0 if scratch
+// Returns how many bytes of scratch make this shape faster on the current device at any address, or 0 if scratch
 // does not help.
 template <class Family, class T>
 size_t workspace_bytes(Sizes sizes, int tensors) {

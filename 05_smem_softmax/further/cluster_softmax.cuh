@@ -377,8 +377,8 @@ Cut cut_within(int64_t rows, int64_t cols, int tensors, const void* workspace,
     return workspace_bytes_of(cut, rows) <= workspace_bytes ? cut : cut_of(false);
 }
 
-// Returns the bytes of scratch with which rows of this shape are faster on the current device; 0 if scratch does
-// not help.
+// Returns how many bytes of scratch make rows of this shape faster on the current device, or 0 if scratch does not
+// help.
 template <class T>
 size_t cluster_softmax_workspace_bytes(int64_t rows, int64_t cols) {
     if (rows <= 0 || cols <= 0) return 0;

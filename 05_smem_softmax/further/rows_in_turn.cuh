@@ -36,7 +36,7 @@ struct Board {
     static constexpr int kWords = sizeof(Set) / sizeof(Word);
     static constexpr int kApart = kNoteBytes / sizeof(Word);  // words from one set to the next
 
-    // The content of a place of the board.
+    // The value that one slot of the board holds.
     struct Note {
         Word words[kWords];
         __device__ bool is_said() const {

@@ -34,7 +34,7 @@ __device__ bool any_of(bool mine) {
     }
 }
 
-// Candidates of a row in shared memory. All threads of the list make the same calls; threadIdx.x is the thread's
+// Candidates of a row in shared memory. All threads that share the list make the same calls; threadIdx.x is the thread's
 // index. The memory is proportional to the number of threads, so a multiprocessor can hold lists for all of its
 // threads.
 template <int kOfList>

@@ -23,8 +23,8 @@
 
 namespace softmax_topk::sampling {
 
-// Where a row's column (32 or 64 bits) and its probability among the columns that stay are stored. Any pointer may
-// be nullptr.
+// Output addresses: for each row the chosen column (32 or 64 bits), and its probability among the columns that
+// remain. Any pointer may be nullptr.
 struct Chosen {
     int32_t* narrow;
     int64_t* wide;

@@ -52,8 +52,8 @@ bool has_room_for(int64_t k, int64_t cols) {
     return expected * (1 + 3 / std::sqrt(rank)) <= static_cast<float>(List::kRoom);
 }
 
-// Returns the threads per row: the fewest with room for the row's candidates with which the GPU is still at least
-// half full.
+// Returns the smallest number of threads per row that can hold the row's candidates and keeps the GPU at least half
+// full.
 inline int threads_of_list(int64_t rows, int64_t cols, int64_t k, int multiprocessors) {
     constexpr int64_t kHalf = 512;  // threads per multiprocessor, with 64 registers each
     const auto are_enough = [&](int threads) { return rows * threads >= kHalf * multiprocessors; };

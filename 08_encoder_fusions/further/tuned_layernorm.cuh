@@ -110,7 +110,7 @@ __global__ void __launch_bounds__(kWarps == 1 ? 128 : 32 * kWarps)
     }
     const float mean = block_sum<kWarps>(total, partials[0]) / cols;
 
-    // E[x^2] - E[x]^2 would save this pass, but has the rounding errors of two large numbers. If the deviations are
+    // E[x^2] - E[x]^2 would save this pass, but subtracts two large numbers with rounding errors. If the deviations are
     // small, these errors exceed the variance.
     float squares = 0.f;
 #pragma unroll
