@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <sstream>
 
 namespace io {
 namespace {
@@ -63,6 +64,19 @@ std::string wrapped(const std::string& text, size_t width, size_t indent) {
         room = width - indent;
     }
     return lines + text.substr(begin);
+}
+
+std::string trimmed(const std::string& text) {
+    const size_t first = text.find_first_not_of(" \t\r");
+    if (first == std::string::npos) return "";
+    return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
+
+std::vector<std::string> lines_in(const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream all(text);
+    for (std::string line; std::getline(all, line);) lines.push_back(line);
+    return lines;
 }
 
 }  // namespace io

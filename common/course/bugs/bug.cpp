@@ -2,12 +2,13 @@
 #include "common/course/bugs/bug.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include <nlohmann/json.hpp>
 
-#include "common/course/check/exercise.hpp"
+#include "common/course/check/task.hpp"
 #include "common/io/files.hpp"
+#include "common/io/text.hpp"
+#include "common/records/where.hpp"
 
 namespace course {
 namespace {
@@ -96,7 +97,7 @@ size_t place_of(const Bug& bug, const Lines& header, const fs::path& root) {
 }
 
 Lines header_of(const Bug& bug, const fs::path& root) {
-    return lines_of(io::text_in(root / bug.header));
+    return io::lines_in(io::text_in(root / bug.header));
 }
 
 // A line that includes a file beside the header, as it has to read in my/.
@@ -117,25 +118,18 @@ std::string text_of(Lines lines, const Bug& bug) {
     return joined(lines);
 }
 
-bool is_before(const Bug& a, const Bug& b) {
-    const auto number = [](const Bug& bug) {
-        return std::strtol(bug.id.c_str() + bug.id.find_last_not_of("0123456789") + 1, nullptr, 10);
-    };
-    return a.stage != b.stage ? a.stage < b.stage : number(a) < number(b);
-}
-
 }  // namespace
 
 std::vector<Bug> all_bugs(const fs::path& root) {
     std::vector<Bug> bugs;
     std::error_code error;
-    for (const fs::directory_entry& stage : fs::directory_iterator(root)) {
+    for (const std::string& stage : records::stage_folders(root)) {
         for (const fs::directory_entry& file :
-             fs::directory_iterator(stage.path() / "bugs", error)) {
+             fs::directory_iterator(root / stage / "bugs", error)) {
             if (file.path().extension() == ".json") bugs.push_back(read_bug(root, file.path()));
         }
     }
-    std::sort(bugs.begin(), bugs.end(), is_before);
+    std::sort(bugs.begin(), bugs.end(), comes_before<Bug>);
     return bugs;
 }
 
@@ -161,7 +155,7 @@ LineRange wrong_lines(const Bug& bug, const fs::path& root) {
 
 LineRange function_of(const Bug& bug, const fs::path& root) {
     // What begins in the first column ends with a brace there.
-    const Lines lines = lines_of(text_with(bug, root));
+    const Lines lines = io::lines_in(text_with(bug, root));
     const auto ends = [&](size_t line) { return lines[line - 1].compare(0, 1, "}") == 0; };
     LineRange range = wrong_lines(bug, root);
     while (range.first > 1 && !ends(range.first - 1)) --range.first;

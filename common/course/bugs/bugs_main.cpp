@@ -20,6 +20,7 @@
 #include "common/course/bugs/caught.hpp"
 #include "common/course/check/measures.hpp"
 #include "common/course/check/progress.hpp"
+#include "common/course/check/task.hpp"
 #include "common/io/files.hpp"
 #include "common/io/standard_output.hpp"
 #include "common/io/table.hpp"
@@ -30,12 +31,8 @@ namespace {
 namespace fs = std::filesystem;
 using course::Bug;
 using course::LineRange;
+using course::UsageError;
 using nlohmann::json;
-
-// Words that make no sense: exit status 2.
-struct UsageError : std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
 
 struct Course {
     fs::path root;
@@ -45,16 +42,7 @@ struct Course {
     explicit Course(const fs::path& folder)
         : root(folder), bugs(course::all_bugs(folder)), progress(folder) {}
 
-    // 05.bug2, or 5.bug2.
-    const Bug& called(const std::string& word) const {
-        const std::string id = word.find('.') == 1 ? "0" + word : word;
-        const auto found =
-            std::find_if(bugs.begin(), bugs.end(), [&](const Bug& bug) { return bug.id == id; });
-        if (found != bugs.end()) return *found;
-        std::string all;
-        for (const Bug& bug : bugs) all += " " + bug.id;
-        throw UsageError("no bug '" + io::printable(id) + "'; there are:" + all);
-    }
+    const Bug& called(const std::string& word) const { return course::called(bugs, word, "bug"); }
 };
 
 void say(const std::string& text, size_t indent = 2) {
@@ -62,36 +50,21 @@ void say(const std::string& text, size_t indent = 2) {
 }
 
 int print_ids(const Course& course, const std::vector<std::string>& words) {
-    const auto is_meant = [](const Bug& bug, const std::string& word) {
-        const std::string number = word.size() == 1 ? "0" + word : word;
-        return bug.stage == word || bug.stage.substr(0, 2) == number;
-    };
-    for (const Bug& bug : course.bugs) {
-        if (words.empty()) std::printf("%s\n", bug.id.c_str());
-    }
-    for (const std::string& word : words) {
-        bool any = false;
-        for (const Bug& bug : course.bugs) {
-            if (!is_meant(bug, word)) continue;
-            std::printf("%s\n", bug.id.c_str());
-            any = true;
-        }
-        if (!any) std::printf("%s\n", course.called(word).id.c_str());
-    }
+    for (const std::string& id :
+         course::ids_of(course.bugs, words, "bug", [](const Bug&) { return true; }))
+        std::printf("%s\n", id.c_str());
     return 0;
 }
 
 // The first bug after `id`, or of all, that is not found yet; null where all are.
 const Bug* next_after(const Course& course, const std::string& id) {
-    size_t after = 0;
-    for (size_t i = 0; i < course.bugs.size(); ++i) {
-        if (course.bugs[i].id == id) after = i + 1;
+    std::vector<const Bug*> all;
+    size_t from = 0;
+    for (const Bug& bug : course.bugs) {
+        all.push_back(&bug);
+        if (bug.id == id) from = all.size();
     }
-    for (size_t i = 0; i < course.bugs.size(); ++i) {
-        const Bug& bug = course.bugs[(after + i) % course.bugs.size()];
-        if (!course.progress.is_right(bug.id)) return &bug;
-    }
-    return nullptr;
+    return course::next_open(all, from, course.progress);
 }
 
 int summary(const Course& course) {
@@ -127,14 +100,8 @@ std::string try_command(const Bug& bug) {
     return command;
 }
 
-void hand_out(const Course& course, const Bug& bug) {
-    const std::string text = text_with(bug, course.root);
-    fs::create_directories(bug.own.parent_path());
-    io::replace_file(bug.own, text);
-}
-
 int begin(const Course& course, const Bug& bug) {
-    if (!fs::exists(bug.own)) hand_out(course, bug);
+    if (!fs::exists(bug.own)) course::hand_out(bug.own, text_with(bug, course.root));
     io::print_heading(bug.id, bug.own_name);
     say("Reported: " + bug.symptom);
     std::printf("\n");
@@ -204,11 +171,7 @@ int judge(Course& course, const Bug& bug, const std::string& word) {
 }
 
 int hint(Course& course, const Bug& bug) {
-    const auto all = static_cast<int>(bug.hints.size());
-    const int number = std::min(course.progress.hints(bug.id) + 1, all);
-    course.progress.set_hints(bug.id, number);
-    io::say(stdout, "Hint " + std::to_string(number) + " of " + std::to_string(all) + " for " +
-                        bug.id + ": " + bug.hints[static_cast<size_t>(number) - 1]);
+    course::say_next_hint(course.progress, bug.id, bug.hints);
     return 0;
 }
 
@@ -223,9 +186,8 @@ int solution(const Course& course, const Bug& bug) {
 }
 
 int reset(Course& course, const Bug& bug) {
-    hand_out(course, bug);
-    course.progress.forget(bug.id);
-    std::printf("%s is as handed out.\n", bug.own_name.c_str());
+    course::hand_out_again(course.progress, bug.id, bug.own, bug.own_name,
+                           text_with(bug, course.root));
     return 0;
 }
 

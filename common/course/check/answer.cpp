@@ -5,9 +5,11 @@
 #include <cstdio>
 
 #include "common/course/check/measures.hpp"
+#include "common/course/check/task.hpp"
 #include "common/io/files.hpp"
 #include "common/io/standard_output.hpp"
 #include "common/io/table.hpp"
+#include "common/io/text.hpp"
 
 namespace course {
 namespace {
@@ -86,7 +88,7 @@ void say(const std::string& text, size_t indent = 4) {
 
 // Its paragraphs, without the first line, which is the title.
 void print_task(const Exercise& exercise) {
-    std::vector<std::string> lines = lines_of(task_of(exercise));
+    std::vector<std::string> lines = io::lines_in(task_of(exercise));
     lines.emplace_back();
     std::string paragraph;
     for (size_t i = 1; i < lines.size(); ++i) {
@@ -169,7 +171,8 @@ bool is_right(const json& answer) {
 void print_answer(const Exercise& exercise, const json& answer, const Manner& manner) {
     const std::string state = answer.at("state");
     io::print_heading(exercise.id + " " + exercise.title, exercise.own_name);
-    const auto open = open_part_of(lines_of(io::text_in(exercise.handed_out)), exercise.handed_out);
+    const auto open =
+        open_part_of(io::lines_in(io::text_in(exercise.handed_out)), exercise.handed_out);
     const std::string where = exercise.own_name + ":" + std::to_string(open.first);
     if (manner.is_new || state == "open") {
         print_task(exercise);
@@ -216,11 +219,7 @@ const Exercise* next_exercise(const std::vector<Exercise>& exercises, const Prog
         if (!fast || is_first_of_stage(each)) track.push_back(&each);
         if (each.id == id) after = track.size();
     }
-    for (size_t i = 0; i < track.size(); ++i) {
-        const Exercise* const each = track[(after + i) % track.size()];
-        if (!progress.is_right(each->id)) return each;
-    }
-    return nullptr;
+    return next_open(track, after, progress);
 }
 
 std::string next_text(const std::vector<Exercise>& exercises, const Progress& progress,

@@ -21,6 +21,7 @@
 
 #include "common/course/check/answer.hpp"
 #include "common/course/check/question.hpp"
+#include "common/course/check/task.hpp"
 #include "common/io/files.hpp"
 #include "common/io/standard_output.hpp"
 #include "common/io/table.hpp"
@@ -32,12 +33,8 @@ namespace fs = std::filesystem;
 using course::Exercise;
 using course::Progress;
 using course::Question;
+using course::UsageError;
 using nlohmann::json;
-
-// Words that make no sense: exit status 2.
-struct UsageError : std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
 
 class Words {
 public:
@@ -78,47 +75,20 @@ struct Course {
         }
     }
 
-    // 03.1, or 3.1.
-    const Exercise& called(const std::string& word) const { return found(exercises, word); }
-    const Question& asked(const std::string& word) const { return found(questions, word); }
-
-private:
-    template <class One>
-    static const One& found(const std::vector<One>& all, const std::string& word) {
-        const std::string id = word.find('.') == 1 ? "0" + word : word;
-        const auto one =
-            std::find_if(all.begin(), all.end(), [&](const One& each) { return each.id == id; });
-        if (one != all.end()) return *one;
-        std::string ids;
-        for (const One& each : all) ids += " " + each.id;
-        throw UsageError("no exercise '" + io::printable(word) + "'; there are:" + ids);
+    const Exercise& called(const std::string& word) const {
+        return course::called(exercises, word, "exercise");
+    }
+    const Question& asked(const std::string& word) const {
+        return course::called(questions, word, "exercise");
     }
 };
 
-// The exercises of a stage that a word means, 3, 03 or 03_online_softmax; empty where it means none.
-std::vector<std::string> of_stage(const Course& course, const std::string& word) {
-    std::vector<std::string> ids;
-    const std::string number = word.size() == 1 ? "0" + word : word;
-    for (const Exercise& each : course.exercises) {
-        if (each.stage == word || each.stage.substr(0, 2) == number) ids.push_back(each.id);
-    }
-    return ids;
-}
-
 int print_ids(const Course& course, bool fast, const std::vector<std::string>& words) {
-    std::vector<std::string> ids;
-    const auto add = [&](const Exercise& one) {
-        if (!fast || course::is_first_of_stage(one)) ids.push_back(one.id);
+    const auto is_taken = [&](const Exercise& one) {
+        return !fast || course::is_first_of_stage(one);
     };
-    for (const std::string& word : words) {
-        const std::vector<std::string> found = of_stage(course, word);
-        for (const std::string& id : found) add(course.called(id));
-        if (found.empty()) ids.push_back(course.called(word).id);
-    }
-    if (words.empty()) {
-        for (const Exercise& each : course.exercises) add(each);
-    }
-    for (const std::string& id : ids) std::printf("%s\n", id.c_str());
+    for (const std::string& id : course::ids_of(course.exercises, words, "exercise", is_taken))
+        std::printf("%s\n", id.c_str());
     return 0;
 }
 
@@ -186,14 +156,9 @@ int list(const Course& course, bool fast) {
     return 0;
 }
 
-void hand_out(const Exercise& exercise) {
-    fs::create_directories(exercise.own.parent_path());
-    io::replace_file(exercise.own, io::text_in(exercise.handed_out));
-}
-
 int begin(const Exercise& exercise, bool keep) {
     const bool there = fs::exists(exercise.own);
-    if (!there && !keep) hand_out(exercise);
+    if (!there && !keep) course::hand_out(exercise.own, io::text_in(exercise.handed_out));
     std::printf("%s\n%s\n%s\n%s\n%s\n",
                 there  ? "there"
                 : keep ? "none"
@@ -204,12 +169,7 @@ int begin(const Exercise& exercise, bool keep) {
 }
 
 int hint(Course& course, const Exercise& exercise) {
-    const auto all = static_cast<int>(exercise.hints.size());
-    const int number = std::min(course.progress.hints(exercise.id) + 1, all);
-    course.progress.set_hints(exercise.id, number);
-    io::say(stdout, "Hint " + std::to_string(number) + " of " + std::to_string(all) + " for " +
-                        exercise.id + ": " + exercise.hints[static_cast<size_t>(number) - 1]);
-    if (number == all)
+    if (course::say_next_hint(course.progress, exercise.id, exercise.hints))
         io::say(stdout, "This was the last hint: ./stages check " + exercise.id +
                             " --solution shows the lines.");
     return 0;
@@ -224,16 +184,8 @@ int solution(const Exercise& exercise) {
 }
 
 int reset(Course& course, const Exercise& exercise) {
-    std::string kept;
-    if (fs::exists(exercise.own)) {
-        fs::path old = exercise.own;
-        old += ".old";
-        fs::rename(exercise.own, old);
-        kept = "; what was there is " + exercise.own_name + ".old";
-    }
-    hand_out(exercise);
-    course.progress.forget(exercise.id);
-    io::say(stdout, exercise.own_name + " is as handed out" + kept + ".");
+    course::hand_out_again(course.progress, exercise.id, exercise.own, exercise.own_name,
+                           io::text_in(exercise.handed_out));
     return 0;
 }
 

@@ -2,13 +2,14 @@
 #include "common/course/check/exercise.hpp"
 
 #include <algorithm>
-#include <cctype>
-#include <sstream>
 
 #include <nlohmann/json.hpp>
 
 #include "common/course/check/measures.hpp"
+#include "common/course/check/task.hpp"
 #include "common/io/files.hpp"
+#include "common/io/text.hpp"
+#include "common/records/where.hpp"
 
 namespace course {
 namespace {
@@ -18,16 +19,6 @@ using nlohmann::json;
 
 constexpr const char *kBegin = "// ---- your lines", *kEnd = "// ---- end of your lines";
 
-std::string trimmed(const std::string& line) {
-    const size_t first = line.find_first_not_of(" \t\r");
-    if (first == std::string::npos) return "";
-    return line.substr(first, line.find_last_not_of(" \t\r") - first + 1);
-}
-
-bool begins_with(const std::string& text, const std::string& words) {
-    return text.compare(0, words.size(), words) == 0;
-}
-
 std::vector<fs::path> sorted_in(const fs::path& folder) {
     std::vector<fs::path> paths;
     std::error_code error;
@@ -35,12 +26,6 @@ std::vector<fs::path> sorted_in(const fs::path& folder) {
         paths.push_back(entry.path());
     std::sort(paths.begin(), paths.end());
     return paths;
-}
-
-bool is_stage(const fs::path& path) {
-    const std::string name = path.filename().string();
-    return name.size() > 3 && std::isdigit(static_cast<unsigned char>(name[0])) != 0 &&
-           std::isdigit(static_cast<unsigned char>(name[1])) != 0 && name[2] == '_';
 }
 
 Exercise read_exercise(const fs::path& root, const fs::path& handed_out) {
@@ -53,7 +38,7 @@ Exercise read_exercise(const fs::path& root, const fs::path& handed_out) {
     const std::string head = task_of(exercise);
     const std::string first = head.substr(0, head.find('\n')),
                       words = "Exercise " + exercise.id + ": ";
-    if (!begins_with(first, words)) io::refuse(handed_out, "its head does not begin: " + words);
+    if (!first.starts_with(words)) io::refuse(handed_out, "its head does not begin: " + words);
     exercise.title = first.substr(words.size());
     const fs::path path = fs::path(handed_out).replace_extension(".json");
     try {
@@ -84,32 +69,16 @@ std::vector<std::string>::const_iterator stands_in(const std::vector<std::string
     });
 }
 
-// By the stage's number, then by their own.
-bool comes_before(const Exercise& a, const Exercise& b) {
-    const auto number = [](const Exercise& each) {
-        return std::strtol(each.id.c_str() + each.id.find('.') + 1, nullptr, 10);
-    };
-    return a.stage != b.stage ? a.stage < b.stage : number(a) < number(b);
-}
-
 }  // namespace
-
-std::vector<fs::path> stages_in(const fs::path& root) {
-    std::vector<fs::path> stages = sorted_in(root);
-    stages.erase(std::remove_if(stages.begin(), stages.end(),
-                                [](const fs::path& path) { return !is_stage(path); }),
-                 stages.end());
-    return stages;
-}
 
 std::vector<Exercise> all_exercises(const fs::path& root) {
     std::vector<Exercise> exercises;
-    for (const fs::path& stage : stages_in(root)) {
-        for (const fs::path& path : sorted_in(stage / "exercises")) {
+    for (const std::string& stage : records::stage_folders(root)) {
+        for (const fs::path& path : sorted_in(root / stage / "exercises")) {
             if (path.extension() == ".cuh") exercises.push_back(read_exercise(root, path));
         }
     }
-    std::sort(exercises.begin(), exercises.end(), comes_before);
+    std::sort(exercises.begin(), exercises.end(), comes_before<Exercise>);
     return exercises;
 }
 
@@ -117,17 +86,10 @@ bool is_first_of_stage(const Exercise& exercise) {
     return exercise.id.substr(exercise.id.find('.')) == ".1";
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
-    std::vector<std::string> lines;
-    std::istringstream stream(text);
-    for (std::string line; std::getline(stream, line);) lines.push_back(line);
-    return lines;
-}
-
 OpenPart open_part_of(const std::vector<std::string>& lines, const fs::path& path) {
     const auto find = [&](const char* mark) {
         const auto found = std::find_if(lines.begin(), lines.end(), [&](const std::string& line) {
-            return begins_with(trimmed(line), mark);
+            return io::trimmed(line).starts_with(mark);
         });
         if (found == lines.end()) io::refuse(path, std::string("lacks the line `") + mark + "`");
         return static_cast<size_t>(found - lines.begin());
@@ -136,7 +98,7 @@ OpenPart open_part_of(const std::vector<std::string>& lines, const fs::path& pat
 }
 
 std::string solved_text(const Exercise& exercise) {
-    const std::vector<std::string> lines = lines_of(io::text_in(exercise.handed_out));
+    const std::vector<std::string> lines = io::lines_in(io::text_in(exercise.handed_out));
     const OpenPart open = open_part_of(lines, exercise.handed_out);
     std::string text;
     for (size_t number = 1; number <= lines.size(); ++number) {
@@ -150,10 +112,10 @@ std::string solved_text(const Exercise& exercise) {
 
 std::string task_of(const Exercise& exercise) {
     std::string task;
-    for (const std::string& line : lines_of(io::text_in(exercise.handed_out))) {
-        if (!begins_with(line, "//")) break;
-        if (begins_with(line, "// SPDX") || begins_with(line, "// Copyright")) continue;
-        task += trimmed(line.substr(2)) + "\n";
+    for (const std::string& line : io::lines_in(io::text_in(exercise.handed_out))) {
+        if (!line.starts_with("//")) break;
+        if (line.starts_with("// SPDX") || line.starts_with("// Copyright")) continue;
+        task += io::trimmed(line.substr(2)) + "\n";
     }
     return task.substr(std::min(task.find_first_not_of('\n'), task.size()));
 }
@@ -164,12 +126,12 @@ std::string source_of_solution(const Exercise& exercise) {
     for (const fs::path& path : sorted_in(stage / "further")) sources.push_back(path);
     std::vector<std::string> wanted;
     for (const std::string& line : exercise.solution) {
-        const std::string code = trimmed(line.substr(0, line.find("//")));
+        const std::string code = io::trimmed(line.substr(0, line.find("//")));
         if (!code.empty()) wanted.push_back(code);
     }
     for (const fs::path& path : sources) {
         if (path.extension() != ".cuh") continue;
-        const std::vector<std::string> lines = lines_of(io::text_in(path));
+        const std::vector<std::string> lines = io::lines_in(io::text_in(path));
         const bool has_all = std::all_of(wanted.begin(), wanted.end(), [&](const auto& line) {
             return stands_in(lines, line) != lines.end();
         });

@@ -28,17 +28,11 @@ struct Exercise {
     std::vector<std::pair<std::string, std::string>> counted;  // measure, sentence
 };
 
-// The folders of the stages in the repository at `root`, in order.
-std::vector<std::filesystem::path> stages_in(const std::filesystem::path& root);
-
 // Every exercise of the repository at `root`, in order. FileError where a file of one makes no sense.
 std::vector<Exercise> all_exercises(const std::filesystem::path& root);
 
 // Whether it is the first of its stage: on the fast track.
 bool is_first_of_stage(const Exercise& exercise);
-
-// The lines of a text.
-std::vector<std::string> lines_of(const std::string& text);
 
 // The lines between the two marks of an exercise's text, first to last, counted from 1; last is first - 1 where there
 // are none. FileError, which names `path`, where the marks are not there.

@@ -7,8 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "common/course/check/exercise.hpp"
 #include "common/io/files.hpp"
+#include "common/records/where.hpp"
 
 namespace course {
 namespace {
@@ -33,10 +33,9 @@ double plain_number(const std::string& words) {
 
 std::vector<Question> all_questions(const std::filesystem::path& root) {
     std::vector<Question> questions;
-    for (const std::filesystem::path& stage : stages_in(root)) {
-        const std::filesystem::path path = stage / "exercises" / "questions.json";
+    for (const std::string& name : records::stage_folders(root)) {
+        const std::filesystem::path path = root / name / "exercises" / "questions.json";
         if (!std::filesystem::exists(path)) continue;
-        const std::string name = stage.filename().string();
         try {
             const json said = json::parse(io::text_in(path));
             for (const auto& [letter, one] : said.items()) {

@@ -14,7 +14,6 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include <array>
 #include <chrono>
 #include <cmath>
 #include <csignal>
@@ -27,6 +26,7 @@
 #include <stdexcept>
 
 #include "common/course/demo/screen.hpp"
+#include "common/io/command.hpp"
 #include "common/io/files.hpp"
 #include "common/io/standard_output.hpp"
 
@@ -52,27 +52,15 @@ struct Ran {
     double seconds = 0;
 };
 
-// Words that the shell takes as they are.
-std::string quoted(const std::string& words) {
-    std::string text = "'";
-    for (const char each : words) text += each == '\'' ? "'\\''" : std::string(1, each);
-    return text + "'";
-}
-
 // What ./stages prints for these words, both streams; it installs nothing.
 Ran run_stages(const Options& options, const std::string& words) {
     const auto begin = std::chrono::steady_clock::now();
-    const std::string command = "cd " + quoted(options.root) + " && ./stages " + words +
+    const std::string command = "cd " + io::quoted(options.root) + " && ./stages " + words +
                                 (options.device.empty() ? "" : " --device " + options.device) +
                                 " --no-install 2>&1 </dev/null";
     std::fflush(stdout);
     Ran ran;
-    FILE* const pipe = popen(command.c_str(), "r");
-    if (pipe == nullptr) throw std::runtime_error("no shell can be started");
-    std::array<char, 4096> part{};
-    for (size_t size = 0; (size = std::fread(part.data(), 1, part.size(), pipe)) > 0;)
-        ran.output.append(part.data(), size);
-    const int status = pclose(pipe);
+    const int status = io::run(command, ran.output);
     ran.status = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
     ran.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return ran;
@@ -316,7 +304,7 @@ private:
             return;
         }
         const std::string name = copy_of_header(options_);
-        const std::string command = editor() + " " + quoted(options_.root / name);
+        const std::string command = editor() + " " + io::quoted(options_.root / name);
         std::printf("\n");
         std::fflush(stdout);
         if (std::system(command.c_str()) != 0) {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "common/course/demo/lecture.hpp"
 
-#include <algorithm>
 #include <charconv>
-#include <cstdint>
-#include <fstream>
 
+#include "common/io/changes.hpp"
 #include "common/io/files.hpp"
+#include "common/io/text.hpp"
 #include "common/records/where.hpp"
 
 namespace course {
@@ -21,18 +20,11 @@ const std::vector<std::string>& keys() {
     return all;
 }
 
-std::vector<std::string> lines_in(const fs::path& path) {
-    std::vector<std::string> lines;
-    std::ifstream file(path);
-    for (std::string line; std::getline(file, line);) lines.push_back(line);
-    return lines;
-}
-
 void add_source(Step& step, const Entry& entry, const fs::path& repository,
                 const std::string& stage) {
     step.source_name = stage + "/" + entry.text("source");
     if (!fs::exists(repository / step.source_name)) step.source_name = entry.text("source");
-    const std::vector<std::string> lines = lines_in(repository / step.source_name);
+    const std::vector<std::string> lines = io::lines_in(io::text_in(repository / step.source_name));
     const auto find = [&](const std::string& key, size_t begin) {
         for (size_t i = begin; i < lines.size(); ++i) {
             if (lines[i].find(entry.text(key)) != std::string::npos) return i;
@@ -44,7 +36,8 @@ void add_source(Step& step, const Entry& entry, const fs::path& repository,
     const size_t last = entry.has("to") ? find("to", first + 1) : first;
     std::vector<bool> added(lines.size(), false);
     if (entry.has("since")) {
-        const std::vector<std::string> before = lines_in(repository / entry.text("since"));
+        const std::vector<std::string> before =
+            io::lines_in(io::text_in(repository / entry.text("since")));
         if (before.empty()) entry.refuse("there is no " + entry.text("since"));
         added = lines_added(before, lines);
     }
@@ -104,23 +97,10 @@ Step step_from(const Entry& entry, const fs::path& repository, const std::string
 
 std::vector<bool> lines_added(const std::vector<std::string>& before,
                               const std::vector<std::string>& now) {
-    // common[i][j]: the longest common subsequence of what lies behind i lines of the one and j of the other.
-    const size_t rows = before.size(), cols = now.size();
-    std::vector<std::vector<uint16_t>> common(rows + 1, std::vector<uint16_t>(cols + 1, 0));
-    for (size_t i = rows; i-- > 0;) {
-        for (size_t j = cols; j-- > 0;)
-            common[i][j] = before[i] == now[j] ? static_cast<uint16_t>(common[i + 1][j + 1] + 1)
-                                               : std::max(common[i + 1][j], common[i][j + 1]);
-    }
-    std::vector<bool> added(cols, true);
-    for (size_t i = 0, j = 0; i < rows && j < cols;) {
-        if (before[i] == now[j]) {
-            added[j] = false;
-            ++i;
-            ++j;
-        } else {
-            (common[i + 1][j] >= common[i][j + 1] ? i : j)++;
-        }
+    std::vector<bool> added;
+    for (const io::ChangedLine& line : io::changes(before, now)) {
+        if (line.kind != io::ChangedLine::Kind::removed)
+            added.push_back(line.kind == io::ChangedLine::Kind::added);
     }
     return added;
 }

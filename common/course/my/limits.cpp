@@ -17,12 +17,6 @@ namespace {
 using runner::DType;
 using runner::Shape;
 
-std::string trimmed(const std::string& text) {
-    const size_t first = text.find_first_not_of(" \t\r");
-    if (first == std::string::npos) return "";
-    return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
-
 std::optional<DType> dtype_called(const std::string& word) {
     if (word == "float") return DType::float32;
     if (word == "half" || word == "__half") return DType::float16;
@@ -60,7 +54,7 @@ Limits::Limits(const std::string& text, const runner::Operation& operation)
     : operation_(operation) {
     for (size_t begin = 0; begin <= text.size();) {
         const size_t end = std::min(text.find(',', begin), text.size());
-        const std::string clause = trimmed(text.substr(begin, end - begin));
+        const std::string clause = io::trimmed(text.substr(begin, end - begin));
         if (!clause.empty()) add(clause);
         begin = end + 1;
     }
@@ -98,8 +92,8 @@ void Limits::add(const std::string& text) {
     Clause clause{text, {}, {}, text.substr(place, length)};
     if (clause.comparison == "=" || clause.comparison == "!")
         refuse(text, "compare with <= < >= > == or !=");
-    const std::string left = trimmed(text.substr(0, place));
-    const std::string right = trimmed(text.substr(place + length));
+    const std::string left = io::trimmed(text.substr(0, place));
+    const std::string right = io::trimmed(text.substr(place + length));
     if (clause.comparison == "!=" && is_operand(left) && is_operand(right)) {
         in_place_ = false;
         return;
@@ -123,7 +117,7 @@ Limits::Side Limits::side_of(const std::string& text, const std::string& clause)
     char operation = '*';
     for (size_t begin = 0; begin <= text.size();) {
         const size_t end = std::min(text.find_first_of("*/%", begin), text.size());
-        const std::string word = trimmed(text.substr(begin, end - begin));
+        const std::string word = io::trimmed(text.substr(begin, end - begin));
         Factor factor{operation, "", 0};
         if (is_name(word)) {
             if (!is_number(word) && !is_operand(word)) refuse(clause, "what is " + word + "?");

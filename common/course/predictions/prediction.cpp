@@ -147,7 +147,7 @@ std::optional<Answer> Prediction::answer(Facts& facts) const {
 }
 
 std::string Prediction::choice_of(const std::string& guess) const {
-    const std::string said = trimmed(guess);
+    const std::string said = io::trimmed(guess);
     if (said.empty()) return "";
     if (said.size() == 1) {
         const int letter = std::tolower(static_cast<unsigned char>(said[0])) - 'a',
@@ -167,12 +167,12 @@ std::string Prediction::choice_of(const std::string& guess) const {
 
 bool Prediction::is_right(const std::string& guess, const Answer& answer) const {
     if (!choices.empty()) return choice_of(guess) == answer.text;
-    const std::optional<double> said = number_in(trimmed(guess));
+    const std::optional<double> said = number_in(io::trimmed(guess));
     return said && std::fabs(*said - *answer.number) <= kNear * std::fabs(*answer.number);
 }
 
 std::string Prediction::compare(const std::string& guess, const Answer& answer) const {
-    const std::string said = io::printable(trimmed(guess), 40);
+    const std::string said = io::printable(io::trimmed(guess), 40);
     const std::string truth = "it is " + answer.text;
     if (said.empty()) return truth;
     if (!choices.empty()) {
@@ -181,7 +181,7 @@ std::string Prediction::compare(const std::string& guess, const Answer& answer) 
         return choice == answer.text ? "you said " + choice + ": right"
                                      : "you said " + choice + ", " + truth;
     }
-    const std::optional<double> number = number_in(trimmed(guess));
+    const std::optional<double> number = number_in(io::trimmed(guess));
     if (!number) return "'" + said + "' is no number; " + truth;
     return "you said " + said + ", " + truth + ": " + how_far(*number, *answer.number);
 }

@@ -9,12 +9,6 @@
 
 namespace course {
 
-std::string trimmed(const std::string& text) {
-    const size_t first = text.find_first_not_of(" \t\r");
-    if (first == std::string::npos) return "";
-    return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
-
 const std::string* Entry::find(const std::string& key) const {
     const auto found = std::find_if(fields.begin(), fields.end(),
                                     [&](const auto& field) { return field.first == key; });
@@ -38,7 +32,7 @@ std::vector<std::string> Entry::names(const std::string& key) const {
     const char between = rest.find(';') == std::string::npos ? ',' : ';';
     while (!rest.empty()) {
         const size_t comma = std::min(rest.find(between), rest.size());
-        names.push_back(trimmed(rest.substr(0, comma)));
+        names.push_back(io::trimmed(rest.substr(0, comma)));
         rest = comma < rest.size() ? rest.substr(comma + 1) : "";
     }
     return names;
@@ -55,7 +49,7 @@ std::vector<Entry> read_sheet(const std::filesystem::path& path,
     int number = 0;
     for (std::string line; std::getline(file, line);) {
         ++number;
-        const std::string words = trimmed(line);
+        const std::string words = io::trimmed(line);
         if (words.empty() || line[0] == '#') continue;
         const auto refuse = [&](const std::string& why) {
             io::refuse(path, "line " + std::to_string(number) + ": " + why);
@@ -76,14 +70,14 @@ std::vector<Entry> read_sheet(const std::filesystem::path& path,
             continue;
         }
         const size_t colon = line.find(':');
-        const std::string key = trimmed(line.substr(0, colon));
+        const std::string key = io::trimmed(line.substr(0, colon));
         if (colon == std::string::npos || std::find(keys.begin(), keys.end(), key) == keys.end() ||
             entries.back().has(key)) {
             std::string all;
             for (const std::string& each : keys) all += " " + each;
             refuse("'" + io::printable(key, 30) + "' is no key, or came before; there are:" + all);
         }
-        fields.emplace_back(key, trimmed(line.substr(colon + 1)));
+        fields.emplace_back(key, io::trimmed(line.substr(colon + 1)));
     }
     return entries;
 }

@@ -38,7 +38,4 @@ private:
 std::vector<Entry> read_sheet(const std::filesystem::path& path,
                               const std::vector<std::string>& keys);
 
-// Without the blanks around it.
-std::string trimmed(const std::string& text);
-
 }  // namespace course

@@ -7,10 +7,11 @@
 #include "common/course/report/listing.hpp"
 #include "common/course/report/page_parts.hpp"
 #include "common/course/report/pages.hpp"
+#include "common/io/changes.hpp"
 #include "common/io/files.hpp"
+#include "common/io/text.hpp"
 #include "common/records/record.hpp"
 #include "common/records/where.hpp"
-#include "common/report/html/changes.hpp"
 #include "common/report/html/from_markdown.hpp"
 #include "common/report/html/picture.hpp"
 #include "common/report/tables/tables.hpp"
@@ -21,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using report::Html;
-using Kind = report::ChangedLine::Kind;
+using Kind = io::ChangedLine::Kind;
 
 std::string id_of(const std::string& stage) {
     return "stage-" + stage.substr(0, 2);
@@ -29,7 +30,7 @@ std::string id_of(const std::string& stage) {
 
 // The lines of a header without its card, which stands on the page itself.
 std::vector<std::string> below_card(const fs::path& header) {
-    std::vector<std::string> lines = report::lines_in(io::text_in(header));
+    std::vector<std::string> lines = io::lines_in(io::text_in(header));
     const auto once = std::find(lines.begin(), lines.end(), "#pragma once");
     if (once != lines.end()) lines.erase(lines.begin(), once + 1);
     return lines;
@@ -125,8 +126,8 @@ private:
             const auto shown = [&](const fs::path& path) {
                 return fs::relative(path, repository_).generic_string();
             };
-            const std::vector<report::ChangedLine> lines =
-                report::changes(below_card(pair.before), below_card(pair.after));
+            const std::vector<io::ChangedLine> lines =
+                io::changes(below_card(pair.before), below_card(pair.after));
             const auto added = std::count_if(lines.begin(), lines.end(), [](const auto& line) {
                 return line.kind == Kind::added;
             });
@@ -137,7 +138,7 @@ private:
     }
 
     // Every change with a few lines around it.
-    void add_changed_lines(const std::vector<report::ChangedLine>& lines) {
+    void add_changed_lines(const std::vector<io::ChangedLine>& lines) {
         constexpr size_t kAround = 3;
         std::vector<bool> shown(lines.size(), false);
         for (size_t i = 0; i < lines.size(); ++i) {

@@ -6,8 +6,8 @@
 #include <regex>
 
 #include "common/io/files.hpp"
+#include "common/io/text.hpp"
 #include "common/records/where.hpp"
-#include "common/report/html/changes.hpp"
 
 namespace course {
 namespace {
@@ -69,7 +69,7 @@ std::vector<Lesson::Pair> pairs_in(const std::string& text, const fs::path& repo
 void read_card(Lesson& lesson, const std::string& header) {
     static const std::regex entry(R"(//   (\w[\w ]*?)  +(\S.*))");
     static const std::regex more(R"(// {8,}(\S.*))");
-    for (const std::string& line : report::lines_in(header)) {
+    for (const std::string& line : io::lines_in(header)) {
         std::smatch match;
         if (line.rfind("//", 0) != 0) break;
         if (line.rfind("// SPDX", 0) == 0 || line.rfind("// Copyright", 0) == 0 ||
@@ -90,7 +90,7 @@ void read_card(Lesson& lesson, const std::string& header) {
 Lesson lesson_of(const fs::path& repository, const std::string& stage) {
     const fs::path folder = repository / stage;
     const std::string text = io::text_in(folder / "README.md");
-    const std::vector<std::string> lines = report::lines_in(text);
+    const std::vector<std::string> lines = io::lines_in(text);
     Lesson lesson;
     lesson.title = lines.empty() || lines[0].size() < 2 ? stage : lines[0].substr(2);
     lesson.subtitle = paragraph_from(lines, 1);

@@ -7,7 +7,7 @@
 
 #include "common/io/files.hpp"
 #include "common/io/table.hpp"
-#include "common/report/html/changes.hpp"
+#include "common/io/text.hpp"
 #include "common/report/tables/markdown.hpp"
 
 namespace course {
@@ -85,7 +85,7 @@ public:
         for (const auto& [file, lines] : files_) {
             const std::filesystem::path path =
                 file.rfind('/', 0) == 0 ? std::filesystem::path(file) : repository / file;
-            const std::vector<std::string> source = report::lines_in(io::text_in(path));
+            const std::vector<std::string> source = io::lines_in(io::text_in(path));
             const bool is_named = !whole.empty() && file.rfind(whole, 0) == 0;
             add_file(file, source, lines, is_named && source.size() <= kMostLines);
         }

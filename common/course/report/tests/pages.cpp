@@ -7,10 +7,10 @@
 
 #include "common/course/report/lesson.hpp"
 #include "common/course/report/tests/document.hpp"
+#include "common/io/changes.hpp"
 #include "common/io/command.hpp"
 #include "common/io/files.hpp"
 #include "common/records/where.hpp"
-#include "common/report/html/changes.hpp"
 #include "common/report/html/from_markdown.hpp"
 #include "common/report/html/picture.hpp"
 #include "common/testing/catch.hpp"
@@ -204,12 +204,12 @@ TEST_CASE("Markdown of the READMEs becomes HTML") {
 }
 
 TEST_CASE("changed lines make both texts, with as few changes as there can be") {
-    using Kind = report::ChangedLine::Kind;
+    using Kind = io::ChangedLine::Kind;
     const std::vector<std::string> before = {"a", "b", "c", "d", "e"},
                                    after = {"b", "x", "c", "e", "f"};
     std::vector<std::string> old_lines, new_lines;
     size_t same = 0;
-    for (const report::ChangedLine& line : report::changes(before, after)) {
+    for (const io::ChangedLine& line : io::changes(before, after)) {
         if (line.kind != Kind::added) old_lines.push_back(line.text);
         if (line.kind != Kind::removed) new_lines.push_back(line.text);
         same += line.kind == Kind::same ? 1 : 0;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace report {
+namespace io {
 
 struct ChangedLine {
     enum class Kind { same, removed, added };
@@ -13,10 +13,8 @@ struct ChangedLine {
     std::string text;
 };
 
-std::vector<std::string> lines_in(const std::string& text);
-
 // All lines of both, in order, with as few changes as there can be; what is removed stands before what takes its place.
 std::vector<ChangedLine> changes(const std::vector<std::string>& before,
                                  const std::vector<std::string>& after);
 
-}  // namespace report
+}  // namespace io

@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The softmax-stages authors
-#include "common/report/html/changes.hpp"
+#include "common/io/changes.hpp"
 
 #include <algorithm>
-#include <sstream>
 
-namespace report {
-
-std::vector<std::string> lines_in(const std::string& text) {
-    std::vector<std::string> lines;
-    std::istringstream all(text);
-    for (std::string line; std::getline(all, line);) lines.push_back(line);
-    return lines;
-}
+namespace io {
 
 std::vector<ChangedLine> changes(const std::vector<std::string>& before,
                                  const std::vector<std::string>& after) {
@@ -40,4 +32,4 @@ std::vector<ChangedLine> changes(const std::vector<std::string>& before,
     return all;
 }
 
-}  // namespace report
+}  // namespace io
