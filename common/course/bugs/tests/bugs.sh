@@ -4,14 +4,9 @@
 # a finder meets. bugs.sh ROOT BUILD. All bugs are one program. Prints each failure; exits 1 if there was one.
 set -euo pipefail
 repository=$1 built=$2
-sandbox=$(mktemp -d)
-trap 'rm -rf "$sandbox"' EXIT
-mkdir -p "$sandbox/my"
-mkdir -p "$sandbox/build/cpu/my"
-ln -s "$repository/common" "$sandbox/common"
-ln -s "$built"/{translate_launches,translated,my_operation_all,bugs} "$sandbox/build/cpu"
-cp "$built"/my/{compile,link_check_all} "$sandbox/build/cpu/my"
-for stage in "$repository"/[0-9][0-9]_*; do ln -s "$stage" "$sandbox"; done
+# shellcheck source=common/course/my/tests/sandbox.sh
+. "$repository/common/course/my/tests/sandbox.sh"
+make_sandbox "$repository" "$built" translate_launches translated my_operation_all bugs my/compile my/link_check_all
 
 # The front door without what it installs and builds.
 # shellcheck disable=SC2034  # they are its words
@@ -26,19 +21,7 @@ verb=check root=$sandbox device=cpu build=$sandbox/build/cpu family=all
 . "$repository/common/front_door/together.sh"
 # shellcheck source=common/front_door/bugs.sh
 . "$repository/common/front_door/bugs.sh"
-build() { :; }
-require() { :; }
-
-checks=0
-failures=0
-said=''
-
-# wrong WHAT: something is not as it must be; what was said last stands below it.
-wrong() {
-    failures=$((failures + 1))
-    printf 'FAILED: %s\n' "$1"
-    printf '%s\n' "$said" | sed 's/^/  | /'
-}
+stub_front_door
 
 # ---------------------------------------------------------------- each bug and the checks
 # The right headers are few: bugs share them. A launcher's name ends with the inputs that it is graded on besides the
@@ -112,13 +95,7 @@ all() {
 
 # expect STATUS PATTERN WORD...: `./stages check WORD...` ends so and says that.
 expect() {
-    local wanted=$1 pattern=$2 status=0 as_line
-    shift 2
-    checks=$((checks + 1))
-    said=$(cd "$sandbox" && check_bug "$@" 2>&1) || status=$?
-    as_line=$(printf '%s\n' "$said" | sed 's/^ *//' | paste -sd' ')
-    [[ $status == "$wanted" ]] || wrong "check $*: exit $status, wanted $wanted"
-    grep -qE -- "$pattern" <<<"$as_line" || wrong "check $*: does not say: $pattern"
+    expect_call "$1" "$2" check_bug "${@:3}"
 }
 
 finder() {

@@ -4,13 +4,9 @@
 # in BUILD has made. Prints each failure with what was said; exits 1 if there was one. The parts are functions below.
 set -euo pipefail
 repository=$1 built=$2
-sandbox=$(mktemp -d)
-trap 'rm -rf "$sandbox"' EXIT
-mkdir -p "$sandbox"/{my,build/cpu/my}
-ln -s "$repository/common" "$sandbox/common"
-for stage in "$repository"/[0-9][0-9]_*; do ln -s "$stage" "$sandbox"; done
-ln -s "$built/translate_launches" "$built/my_operation_all" "$built/exercises" "$built/bugs" "$sandbox/build/cpu"
-cp "$built"/my/{compile,link_check_all} "$sandbox/build/cpu/my"
+# shellcheck source=common/course/my/tests/sandbox.sh
+. "$repository/common/course/my/tests/sandbox.sh"
+make_sandbox "$repository" "$built" translate_launches my_operation_all exercises bugs my/compile my/link_check_all
 
 # The front door without what it installs and builds.
 # shellcheck disable=SC2034  # they are its words
@@ -29,30 +25,11 @@ verb=check root=$sandbox device=cpu build=$sandbox/build/cpu family=all
 . "$repository/common/front_door/together.sh"
 # shellcheck source=common/front_door/bugs.sh
 . "$repository/common/front_door/bugs.sh"
-build() { :; }
-family_of() { echo all; }
-require() { :; }
-
-checks=0
-failures=0
-said='' as_line=''
-
-# wrong WHAT: something is not as it must be; what was said last stands below it.
-wrong() {
-    failures=$((failures + 1))
-    printf 'FAILED: %s\n' "$1"
-    printf '%s\n' "$said" | sed 's/^/  | /'
-}
+stub_front_door
 
 # expect STATUS PATTERN WORD...: `./stages check WORD...` ends so and says that.
 expect() {
-    local wanted=$1 pattern=$2 status=0
-    shift 2
-    checks=$((checks + 1))
-    said=$(cd "$sandbox" && check "$@" 2>&1) || status=$?
-    as_line=$(printf '%s\n' "$said" | sed 's/^ *//' | paste -sd' ')
-    [[ $status == "$wanted" ]] || wrong "check $*: exit $status, wanted $wanted"
-    grep -qE -- "$pattern" <<<"$as_line" || wrong "check $*: does not say: $pattern"
+    expect_call "$1" "$2" check "${@:3}"
 }
 
 # ---------------------------------------------------------------- every exercise, solved and as handed out

@@ -6,13 +6,9 @@
 set -euo pipefail
 repository=$1 built=$2
 here=$repository/common/course/my/tests
-sandbox=$(mktemp -d)
-trap 'rm -rf "$sandbox"' EXIT
-mkdir -p "$sandbox"/{my,build/cpu/my}
-ln -s "$repository/common" "$sandbox/common"
-for stage in "$repository"/[0-9][0-9]_*; do ln -s "$stage" "$sandbox"; done
-ln -s "$built/translate_launches" "$built/my_beside" "$built/my_operation_all" "$sandbox/build/cpu"
-cp "$built"/my/{compile,link,link_try_all} "$sandbox/build/cpu/my"
+# shellcheck source=common/course/my/tests/sandbox.sh
+. "$repository/common/course/my/tests/sandbox.sh"
+make_sandbox "$repository" "$built" translate_launches my_beside my_operation_all my/compile my/link my/link_try_all
 
 # The front door without what it installs and builds.
 # shellcheck disable=SC2034  # they are its words
@@ -29,43 +25,12 @@ verb=run root=$sandbox device=cpu build=$sandbox/build/cpu
 . "$repository/common/front_door/my.sh"
 # shellcheck source=common/front_door/try.sh
 . "$repository/common/front_door/try.sh"
-build() { :; }
-family_of() { echo all; }
-require() { :; }
-choose_device() { :; }
+stub_front_door
 export CPU_DEVICE_WATCHDOG_SECONDS=0.2
-
-checks=0
-failures=0
-
-# wrong WHAT: something is not as it must be; what was said last stands behind it.
-wrong() {
-    failures=$((failures + 1))
-    printf 'FAILED: %s\n' "$1"
-    printf '%s\n' "$said" | sed 's/^/  | /'
-}
-
-# Runs a verb of the front door; sets `status` and `said`: all of it, and as one line in `as_line`.
-call() {
-    status=0
-    said=$(cd "$sandbox" && "$@" 2>&1) || status=$?
-    as_line=$(printf '%s\n' "$said" | sed 's/^ *//' | paste -sd' ')
-}
 
 # expect STATUS PATTERN VERB WORD...
 expect() {
-    local wanted=$1 pattern=$2
-    shift 2
-    called="$*"
-    call "$@"
-    [[ $status == "$wanted" ]] || wrong "$called: exit $status, wanted $wanted"
-    says "$pattern"
-}
-
-# says PATTERN: so does what was called last.
-says() {
-    checks=$((checks + 1))
-    grep -qE -- "$1" <<<"$as_line" || wrong "$called: does not say: $1"
+    expect_call "$@"
 }
 
 # Where what nvcc would make of a program is not asked for, it need not take its time.

@@ -4,15 +4,10 @@
 # test's; what they link the build in BUILD has made. Prints each failure with what was said; exits 1 if there was one.
 set -euo pipefail
 repository=$1 built=$2
-sandbox=$(mktemp -d)
-trap 'rm -rf "$sandbox"' EXIT
-mkdir -p "$sandbox"/{my,build/cpu/my}
-ln -s "$repository/common" "$sandbox/common"
-for stage in "$repository"/[0-9][0-9]_*; do ln -s "$stage" "$sandbox"; done
-for program in translate_launches my_beside my_operation_all stages_lessons report_page; do
-    ln -s "$built/$program" "$sandbox/build/cpu"
-done
-cp "$built"/my/{compile,link,link_try_all} "$sandbox/build/cpu/my"
+# shellcheck source=common/course/my/tests/sandbox.sh
+. "$repository/common/course/my/tests/sandbox.sh"
+make_sandbox "$repository" "$built" translate_launches my_beside my_operation_all stages_lessons report_page \
+    my/compile my/link my/link_try_all
 
 # The front door without what it installs and builds.
 # shellcheck disable=SC2034  # they are its words
@@ -21,31 +16,13 @@ for part in messages attend words devices plot my try report; do
     # shellcheck disable=SC1090  # each is checked by itself
     . "$repository/common/front_door/$part.sh"
 done
-build() { :; }
-family_of() { echo all; }
-require() { :; }
-choose_device() { :; }
+stub_front_door
 find_nvcc() { :; }
-
-checks=0
-failures=0
-said='' page=''
-
-# wrong WHAT: something is not as it must be; what was said last stands below it.
-wrong() {
-    failures=$((failures + 1))
-    printf 'FAILED: %s\n' "$1"
-    printf '%s\n' "$said" | sed 's/^/  | /'
-}
+page=''
 
 # expect STATUS PATTERN WORD...: `./stages report WORD...` ends so and says that.
 expect() {
-    local wanted=$1 pattern=$2 status=0
-    shift 2
-    checks=$((checks + 1))
-    said=$(cd "$sandbox" && write_report "$@" 2>&1) || status=$?
-    [[ $status == "$wanted" ]] || wrong "report $*: exit $status, wanted $wanted"
-    grep -qE -- "$pattern" <(printf '%s\n' "$said" | sed 's/^ *//' | paste -sd' ') || wrong "report $*: does not say: $pattern"
+    expect_call "$1" "$2" write_report "${@:3}"
 }
 
 # page_has FILE TEXT...: so does the page that was written last.
