@@ -92,12 +92,17 @@ function(add_stage name)
     target_link_libraries(${name} PRIVATE xray_none)
     add_program_of_verbs(stages_${name} ${name})
 
-    # lesson_03_online_softmax: without what goes beyond, so that an edit of the lesson's header compiles no more.
-    write_stage_list(list lesson_${name} ${described_by})
-    add_executable(lesson_${name} "${list}")
-    target_link_libraries(lesson_${name} PRIVATE course_main xray_none ${objects} runner strict_warnings)
-    link_operations_of(lesson_${name} ${name})
-    set_target_properties(stages_${name} lesson_${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+    # lesson_03_online_softmax, and stages_lesson_03_online_softmax with all verbs: without what goes beyond, so that an
+    # edit of the lesson's header compiles no more.
+    foreach(program lesson_${name} stages_lesson_${name})
+        write_stage_list(list ${program} ${described_by})
+        add_executable(${program} "${list}")
+        target_link_libraries(${program} PRIVATE course_main ${objects} runner strict_warnings)
+        link_operations_of(${program} ${name})
+    endforeach()
+    target_link_libraries(lesson_${name} PRIVATE xray_none)
+    target_link_libraries(stages_lesson_${name} PRIVATE xray_command)
+    set_target_properties(stages_${name} lesson_${name} stages_lesson_${name} PROPERTIES EXCLUDE_FROM_ALL ON)
     set_property(GLOBAL APPEND PROPERTY STAGES_OF_THE_COURSE ${name})
     set_property(GLOBAL APPEND PROPERTY LESSONS_OF_THE_COURSE ${described_by})
     set_property(GLOBAL APPEND PROPERTY LESSON_OBJECTS_OF_THE_COURSE ${objects})

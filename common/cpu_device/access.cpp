@@ -5,6 +5,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "cpu_device/core.h"
@@ -20,32 +21,61 @@
 namespace cpu_device {
 namespace {
 
-bool is_load(Direction direction) {
-    return direction == Direction::load || direction == Direction::bulk_load;
-}
-
 // The tables' order is that of Direction and of Space.
-constexpr const char* kVerbs[] = {"load",           "store",        "atomic",
-                                  "bulk copy from", "bulk copy to", "asynchronous copy to"};
+constexpr const char* kVerbs[] = {"load",
+                                  "store",
+                                  "atomic",
+                                  "bulk copy from",
+                                  "bulk copy to",
+                                  "asynchronous copy to",
+                                  "asynchronous copy to",
+                                  "asynchronous store to",
+                                  "asynchronous reduction to",
+                                  "mbarrier.init at",
+                                  "bulk reduction in",
+                                  "texture fetch",
+                                  "surface read",
+                                  "surface write"};
 
 enum Space : uint8_t { kGlobal, kShared, kRemote, kProgram };
 
-constexpr AccessKind kKinds[][6] = {
+// What an asynchronous store or reduction touches is another block's, or taken for it.
+constexpr AccessKind kKinds[][11] = {
     {AccessKind::global_load, AccessKind::global_store, AccessKind::global_atomic,
-     AccessKind::bulk_load, AccessKind::bulk_store, AccessKind::global_store},
+     AccessKind::bulk_load, AccessKind::bulk_store, AccessKind::global_store,
+     AccessKind::global_store, AccessKind::global_store, AccessKind::global_atomic,
+     AccessKind::mbarrier, AccessKind::bulk_reduce},
     {AccessKind::shared_load, AccessKind::shared_store, AccessKind::shared_atomic,
-     AccessKind::bulk_load, AccessKind::bulk_store, AccessKind::shared_copy},
+     AccessKind::shared_bulk_load, AccessKind::shared_bulk_store, AccessKind::shared_copy,
+     AccessKind::shared_copy, AccessKind::remote_store, AccessKind::remote_atomic,
+     AccessKind::mbarrier, AccessKind::shared_bulk_store},
     {AccessKind::remote_load, AccessKind::remote_store, AccessKind::remote_atomic,
-     AccessKind::bulk_load, AccessKind::bulk_store, AccessKind::remote_store},
+     AccessKind::shared_bulk_load, AccessKind::remote_bulk_store, AccessKind::remote_store,
+     AccessKind::remote_store, AccessKind::remote_store, AccessKind::remote_atomic,
+     AccessKind::mbarrier, AccessKind::remote_bulk_store},
     {AccessKind::constant_load, AccessKind::constant_store, AccessKind::constant_atomic,
-     AccessKind::constant_load, AccessKind::constant_store, AccessKind::constant_store},
+     AccessKind::bulk_load, AccessKind::bulk_store, AccessKind::constant_store,
+     AccessKind::constant_store, AccessKind::constant_store, AccessKind::constant_atomic,
+     AccessKind::mbarrier, AccessKind::bulk_reduce},
 };
+
+// What goes through a texture or a surface, which says no more than that of where it goes.
+constexpr AccessKind kKindsOfTextures[] = {AccessKind::texture_load, AccessKind::surface_load,
+                                           AccessKind::surface_store};
+
+bool is_of_textures(Direction direction) {
+    return direction >= Direction::fetched;
+}
 
 const char* verb(Direction direction) {
     return kVerbs[static_cast<size_t>(direction)];
 }
 
 AccessKind kind(Space space, Direction direction) {
+    if (is_of_textures(direction)) {
+        return kKindsOfTextures[static_cast<size_t>(direction) -
+                                static_cast<size_t>(Direction::fetched)];
+    }
     return kKinds[space][static_cast<size_t>(direction)];
 }
 
@@ -70,6 +100,7 @@ const Allocation* find_allocation(Worker& worker, uintptr_t address, unsigned by
     }
     const Allocation* found = nearest_allocation(*worker.launch->memory, address);
     if (found == nullptr || found->freed || !holds(*found)) return nullptr;
+    if (!may_use(worker.launch->device, *found)) return nullptr;
     if (worker.recent.size() == kRecentAllocations) worker.recent.pop_back();
     worker.recent.insert(worker.recent.begin(), *found);
     return found;
@@ -82,7 +113,8 @@ const Allocation* find_allocation(Worker& worker, uintptr_t address, unsigned by
 }
 
 void require_alignment(uintptr_t address, unsigned bytes, Direction direction) {
-    if ((address & (bytes - 1)) == 0) return;
+    // A piece of a bulk copy begins anywhere: what the copy asks for was checked where it began.
+    if (is_bulk(direction) || (address & (bytes - 1)) == 0) return;
     fail(cudaErrorMisalignedAddress,
          "misaligned %s of %u bytes: address 0x%" PRIxPTR " is not a multiple of %u",
          verb(direction), bytes, address, bytes);
@@ -121,7 +153,7 @@ void judge_shared(Worker& worker, const Worker& owner, uintptr_t address, unsign
         worker.shared_is_used[index] = 1;
         worker.used_shared.push_back(index);
     }
-    if (!current.at_length && !current.copies_under_way) {
+    if (!current.at_length && !current.copies_under_way && !worker.proxy.is_watching()) {
         const uintptr_t low = worker.thread_locals.low + variable->value;
         current.static_shared.set({low, low + variable->size});
     }
@@ -149,7 +181,7 @@ void judge_program(uintptr_t address, unsigned bytes, Direction direction) {
 
 // The next access like this needs no judging where it goes to the same range.
 void note_range(Direction direction, AddressRange range) {
-    if (current.at_length) return;
+    if (current.at_length || is_of_textures(direction)) return;
     if (is_load(direction)) {
         current.loaded.set(range);
     } else if (!current.copies_under_way) {
@@ -163,8 +195,9 @@ bool in_cluster(const Launch& launch) {
 
 // What lies in the block's dynamic array and is aligned needs no more than a look at the copies under way.
 bool is_quick_beside_copies(const Worker& worker, uintptr_t address, unsigned bytes) {
-    return current.copies_under_way && !current.at_length && address % bytes == 0 &&
-           address >= worker.dynamic_shared.low && address + bytes <= worker.dynamic_shared.high;
+    return !worker.proxy.is_watching() && current.copies_under_way && !current.at_length &&
+           address % bytes == 0 && address >= worker.dynamic_shared.low &&
+           address + bytes <= worker.dynamic_shared.high;
 }
 
 }  // namespace
@@ -173,9 +206,20 @@ std::string text_of(Direction direction, unsigned bytes) {
     struct Words {
         const char *before, *behind;
     };
-    constexpr Words kWords[] = {{"load of ", "from"},    {"store of ", "to"},
-                                {"atomic on ", "of"},    {"bulk copy of ", "from"},
-                                {"bulk copy of ", "to"}, {"asynchronous copy of ", "to"}};
+    constexpr Words kWords[] = {{"load of ", "from"},
+                                {"store of ", "to"},
+                                {"atomic on ", "of"},
+                                {"bulk copy of ", "from"},
+                                {"bulk copy of ", "to"},
+                                {"asynchronous copy of ", "to"},
+                                {"asynchronous copy of ", "to"},
+                                {"asynchronous store of ", "to"},
+                                {"asynchronous reduction of ", "to"},
+                                {"mbarrier.init of ", "at"},
+                                {"bulk reduction of ", "in"},
+                                {"texture fetch of ", "from"},
+                                {"surface read of ", "from"},
+                                {"surface write of ", "to"}};
     const Words words = kWords[static_cast<size_t>(direction)];
     return words.before + std::to_string(bytes) + " bytes " + words.behind;
 }
@@ -185,6 +229,7 @@ void judge_access(uintptr_t address, unsigned bytes, Direction direction, uintpt
     if (current.lane == nullptr) {  // code of the host, which carries hooks as well
         return judge_host_access(address, bytes, is_load(direction), place);
     }
+    if (current.fast) return;
     Worker& worker = *current.worker;
     const Launch& launch = *worker.launch;
     const bool is_signal = is_volatile || is_atomic || direction == Direction::atomic;
@@ -195,12 +240,16 @@ void judge_access(uintptr_t address, unsigned bytes, Direction direction, uintpt
         }
         if (!current.observed) return;
         Lane& lane = *current.lane;
-        const int manner =
-            (split ? kSplit : 0) | (is_volatile ? kVolatile : 0) | (is_atomic ? kAtomic : 0);
+        const int manner = (split ? kSplit : 0) | (is_volatile ? kVolatile : 0) |
+                           (is_atomic ? kAtomic : 0) |
+                           (direction == Direction::copied_through_cache ? kThroughCache : 0) |
+                           (is_asynchronous(direction) ? kAsynchronous : 0);
         log_access(lane, {address, place, lane.path, static_cast<uint16_t>(bytes), kind,
                           static_cast<uint8_t>(manner)});
     };
     if (current.stack.holds(address, bytes)) return;
+    if (current.lane->accumulates && is_on_stack(*current.lane, address))
+        return worker.wgmmas.judge(address, bytes, direction);
     if (current.follows) follow_access(address, bytes, !is_load(direction), place);
     const auto judge_copies = [&] {
         if (current.copies_under_way) worker.copies.judge(address, bytes, direction);
@@ -212,12 +261,14 @@ void judge_access(uintptr_t address, unsigned bytes, Direction direction, uintpt
         if (allocation == nullptr) fail_at(address, bytes, direction);
         note_range(direction, {allocation->low, allocation->high()});
         judge_copies();
-        if (bytes == sizeof(uintptr_t) && is_load(direction)) note_pointer_read(address);
+        if (bytes == sizeof(uintptr_t) && direction == Direction::load) note_pointer_read(address);
         note(kind(kGlobal, direction));
     } else if (const Worker* owner = owner_of_shared(worker, address)) {
         require_alignment(address, bytes, direction);
         judge_shared(worker, *owner, address, bytes, direction);
         judge_copies();
+        if (owner->proxy.is_watching())
+            const_cast<Worker&>(*owner).proxy.judge(address, bytes, direction, place);
         if (owner != &worker && in_cluster(launch)) {
             worker.exits.note_access(*current.lane, *worker.gang, owner->cluster_rank, address,
                                      bytes, direction, is_signal, place);
@@ -283,7 +334,7 @@ void note_stored(uintptr_t address) {
 
 void log_signal(uintptr_t address, uintptr_t place, unsigned ordering) {
     Lane* const lane = current.lane;
-    if (!current.observed || lane == nullptr || current.stack.holds(address, 1)) return;
+    if (!current.observed || lane == nullptr || is_on_stack(*lane, address)) return;
     Worker& worker = *current.worker;
     if ((ordering & (kReleases | kFences)) != 0) worker.releases = true;
     if (!worker.releases && worker.thread_locals.holds(address)) return;
@@ -294,6 +345,54 @@ void log_signal(uintptr_t address, uintptr_t place, unsigned ordering) {
     if ((ordering & kObserves) == 0) return;
     current.unfinished = lane;
     current.unfinished_record = lane->log.size() - 1;
+}
+
+void judge_bulk_access(uintptr_t address, unsigned bytes, Direction direction, uintptr_t place) {
+    judge_access(address, bytes, direction, place, false);
+}
+
+void log_instruction(AccessKind kind, uintptr_t place, unsigned bytes) {
+    if (!current.observed) return;
+    Lane& lane = *current.lane;
+    log_access(lane, {0, place, lane.path, static_cast<uint16_t>(bytes), kind, 0});
+}
+
+void tell_observer(const AsynchronousEvent& event) {
+    if (!current.observed) return;
+    const Worker& worker = *current.worker;
+    std::optional<Undisturbed> containers_grow;
+    if (!current.undisturbed) containers_grow.emplace();
+    // What the observer does is none of the lane's, though its containers may be compiled with hooks.
+    Lane* const lane = current.lane;
+    become_scheduler();
+    worker.launch->observer->asynchronous(worker.number, event);
+    current.lane = lane;
+    if (lane != nullptr) set_quick_stack(*lane);
+}
+
+void log_mbarrier(uintptr_t address, uintptr_t place, unsigned ordering) {
+    if (!current.observed) return;
+    Worker& worker = *current.worker;
+    Lane& lane = *current.lane;
+    if (current.unfinished != nullptr) finish_record();
+    log_access(lane, {address, place, lane.path, sizeof(uint64_t), AccessKind::mbarrier, 0});
+    if (ordering == 0) return;
+    worker.releases = true;
+    const uint64_t now = worker.launch->signals.fetch_add(1);
+    const uint64_t when = (ordering & kObserves) != 0 ? now << 32 | now : now << 32;
+    log_access(lane,
+               {when, place, lane.path, 0, AccessKind::waypoint, static_cast<uint8_t>(ordering)});
+}
+
+void log_signal_of_barrier(unsigned number, uintptr_t place, unsigned ordering) {
+    if (!current.observed) return;
+    Worker& worker = *current.worker;
+    worker.releases = true;
+    if (current.unfinished != nullptr) finish_record();
+    const uint64_t now = worker.launch->signals.fetch_add(1);
+    const uint64_t when = (ordering & kObserves) != 0 ? now << 32 | now : now << 32;
+    log_access(*current.lane, {when, place, current.lane->path, static_cast<uint16_t>(number + 1),
+                               AccessKind::waypoint, static_cast<uint8_t>(ordering | kOfBlock)});
 }
 
 // A turn that is due is given before: nothing comes between what is noted and what happens.
@@ -317,7 +416,9 @@ void note_atomic_store(const void* address, int bytes, unsigned ordering) {
 
 void fence(unsigned ordering) {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    log_signal(0, as_address(__builtin_return_address(0)), ordering);
+    if (!current.fast) log_signal(0, as_address(__builtin_return_address(0)), ordering);
+    // Lanes run one after the other: what all of the warp wrote is there before one of them gives a lock back.
+    if (current.fast || is_strict()) give_turn();
 }
 
 void note_load(const void* address, int bytes) {
@@ -340,10 +441,20 @@ void bulk_copy(void* to, const void* from, size_t bytes) {
     if (bytes % kPiece != 0) {
         fail(cudaErrorLaunchFailure, "bulk copy of %zu bytes: not a multiple of 16", bytes);
     }
-    for (size_t done = 0; done < bytes; done += kPiece) {
-        judge_access(as_address(from) + done, kPiece, Direction::bulk_load, place, false);
-        judge_access(as_address(to) + done, kPiece, Direction::bulk_store, place, false);
-    }
+    constexpr size_t kLine = 128;
+    const auto touch = [&](uintptr_t address, Direction direction, AccessKind in_shared,
+                           AccessKind in_global) {
+        const Worker& worker = *current.worker;
+        log_instruction(worker.thread_locals.holds(address) ? in_shared : in_global, place);
+        for (size_t done = 0, piece = 0; done < bytes; done += piece) {
+            piece = std::min(bytes - done, kLine - (address + done) % kLine);
+            judge_bulk_access(address + done, static_cast<unsigned>(piece), direction, place);
+        }
+    };
+    touch(as_address(from), Direction::bulk_load, AccessKind::shared_bulk_load,
+          AccessKind::bulk_load);
+    touch(as_address(to), Direction::bulk_store, AccessKind::shared_bulk_store,
+          AccessKind::bulk_store);
     std::memcpy(to, from, bytes);
 }
 

@@ -10,6 +10,7 @@
 #include "common/io/memory.hpp"
 #include "cpu_device/runtime_api.h"
 #include "failure.hpp"
+#include "launch.hpp"
 #include "memory.hpp"
 #include "strict.hpp"
 #include "symbolize.hpp"
@@ -21,7 +22,7 @@ struct FailedAllocation {
     const char* call;
     size_t bytes;
     cudaError_t result;
-    size_t available;
+    size_t available, allocated;
     std::vector<uintptr_t> frames;
 };
 
@@ -59,8 +60,13 @@ std::string reason(const FailedAllocation& of) {
     if (of.result != cudaErrorMemoryAllocation) return text;
     const auto gigabytes = [](size_t bytes) { return io::gigabytes(static_cast<double>(bytes)); };
     if (of.bytes > SIZE_MAX / 2) return text + ", as a number below 0 became a size";
-    return text + ", for the device has " + gigabytes(device_memory_bytes()) + ", of which " +
-           gigabytes(of.available) + " were free";
+    const Observer* const watcher = observer();
+    const size_t shadow = watcher == nullptr ? 0 : watcher->shadow_bytes(of.bytes);
+    text += ", for the device has " + gigabytes(device_memory_bytes()) + ", of which " +
+            gigabytes(of.available) + " were free";
+    if (of.allocated != 0) text += "; " + gigabytes(of.allocated) + " are allocated already";
+    if (shadow != 0) text += ", and what is looked for takes " + gigabytes(shadow) + " more";
+    return text;
 }
 
 }  // namespace
@@ -68,9 +74,16 @@ std::string reason(const FailedAllocation& of) {
 cudaError_t noted_allocation(const char* call, size_t bytes, cudaError_t result) {
     if (result == cudaSuccess && bytes != 0) return result;
     constexpr size_t kRemembered = 2;
-    FailedAllocation failed{call, bytes, result, io::available_memory(), frames_here()};
-    const std::lock_guard<std::mutex> lock(history().mutex);
+    FailedAllocation failed{call,         bytes, result, io::available_memory(), allocated_bytes(),
+                            frames_here()};
+    std::unique_lock<std::mutex> lock(history().mutex);
+    const std::string why = result == cudaErrorMemoryAllocation ? reason(failed) : "";
     add(history().failed, std::move(failed), kRemembered);
+    lock.unlock();
+    // Said at once, and no fault: whoever asks what it got may do with less.
+    if (!why.empty() && is_strict())
+        mention(std::string(call) + " of " + std::to_string(bytes) + " bytes" + why + ", at " +
+                calling_line());
     return result;
 }
 

@@ -4,7 +4,9 @@
 // name and an event only a time, but for what a stream captures: see capture.hpp.
 #include "api.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <set>
@@ -12,18 +14,25 @@
 #include "capture.hpp"
 #include "cpu_device/core.h"
 #include "cpu_device/runtime_api.h"
+#include "devices.hpp"
 #include "memory.hpp"
 #include "strict.hpp"
 #include "worker.hpp"
 
 struct CUstream_st {
     bool waits_for_legacy_stream;
+    int priority;
+    int device;
+    unsigned long long id;
+    std::map<cudaStreamAttrID, cudaStreamAttrValue> attributes{};
 };
 
 struct CUevent_st {
     bool has_time;
+    int device;
     bool recorded = false;
     cpu_device::CaptureId recorded_in = 0;
+    cpu_device::Frontier behind{};  // nodes of that capture
     std::chrono::steady_clock::time_point time{};
 };
 
@@ -35,6 +44,9 @@ struct State {
     cudaError_t failure = cudaSuccess;
     std::set<cudaStream_t> streams;
     std::set<cudaEvent_t> events;
+    unsigned long long streams_made = 0;
+    // Of the default streams, which are no objects.
+    std::map<cudaStream_t, std::map<cudaStreamAttrID, cudaStreamAttrValue>> default_attributes;
 };
 
 State& state() {
@@ -46,88 +58,53 @@ State& state() {
 thread_local cudaError_t last_error = cudaSuccess;
 
 struct ErrorText {
+    cudaError_t code;
     const char* name;
     const char* text;
 };
 
-const std::map<cudaError_t, ErrorText>& error_texts() {
-    static const std::map<cudaError_t, ErrorText> texts{
-        {cudaSuccess, {"cudaSuccess", "no error"}},
-        {cudaErrorInvalidValue, {"cudaErrorInvalidValue", "invalid argument"}},
-        {cudaErrorMemoryAllocation, {"cudaErrorMemoryAllocation", "out of memory"}},
-        {cudaErrorInitializationError, {"cudaErrorInitializationError", "initialization error"}},
-        {cudaErrorInvalidConfiguration,
-         {"cudaErrorInvalidConfiguration", "invalid configuration argument"}},
-        {cudaErrorInvalidPitchValue, {"cudaErrorInvalidPitchValue", "invalid pitch argument"}},
-        {cudaErrorInvalidSymbol, {"cudaErrorInvalidSymbol", "invalid device symbol"}},
-        {cudaErrorInvalidDevicePointer,
-         {"cudaErrorInvalidDevicePointer", "invalid device pointer"}},
-        {cudaErrorInvalidMemcpyDirection,
-         {"cudaErrorInvalidMemcpyDirection", "invalid copy direction for memcpy"}},
-        {cudaErrorInsufficientDriver,
-         {"cudaErrorInsufficientDriver",
-          "CUDA driver version is insufficient for CUDA runtime version"}},
-        {cudaErrorInvalidDeviceFunction,
-         {"cudaErrorInvalidDeviceFunction", "invalid device function"}},
-        {cudaErrorNoDevice, {"cudaErrorNoDevice", "no CUDA-capable device is detected"}},
-        {cudaErrorInvalidDevice, {"cudaErrorInvalidDevice", "invalid device ordinal"}},
-        {cudaErrorInvalidResourceHandle,
-         {"cudaErrorInvalidResourceHandle", "invalid resource handle"}},
-        {cudaErrorIllegalState,
-         {"cudaErrorIllegalState", "the operation cannot be performed in the present state"}},
-        {cudaErrorNotReady, {"cudaErrorNotReady", "device not ready"}},
-        {cudaErrorIllegalAddress,
-         {"cudaErrorIllegalAddress", "an illegal memory access was encountered"}},
-        {cudaErrorLaunchOutOfResources,
-         {"cudaErrorLaunchOutOfResources", "too many resources requested for launch"}},
-        {cudaErrorLaunchTimeout,
-         {"cudaErrorLaunchTimeout", "the launch timed out and was terminated"}},
-        {cudaErrorAssert, {"cudaErrorAssert", "device-side assert triggered"}},
-        {cudaErrorHostMemoryAlreadyRegistered,
-         {"cudaErrorHostMemoryAlreadyRegistered",
-          "part or all of the requested memory range is already mapped"}},
-        {cudaErrorHostMemoryNotRegistered,
-         {"cudaErrorHostMemoryNotRegistered",
-          "pointer does not correspond to a registered memory region"}},
-        {cudaErrorHardwareStackError, {"cudaErrorHardwareStackError", "hardware stack error"}},
-        {cudaErrorIllegalInstruction,
-         {"cudaErrorIllegalInstruction", "an illegal instruction was encountered"}},
-        {cudaErrorMisalignedAddress, {"cudaErrorMisalignedAddress", "misaligned address"}},
-        {cudaErrorLaunchFailure, {"cudaErrorLaunchFailure", "unspecified launch failure"}},
-        {cudaErrorCooperativeLaunchTooLarge,
-         {"cudaErrorCooperativeLaunchTooLarge", "too many blocks in cooperative launch"}},
-        {cudaErrorNotPermitted, {"cudaErrorNotPermitted", "operation not permitted"}},
-        {cudaErrorNotSupported, {"cudaErrorNotSupported", "operation not supported"}},
-        {cudaErrorStreamCaptureUnsupported,
-         {"cudaErrorStreamCaptureUnsupported", "operation not permitted when stream is capturing"}},
-        {cudaErrorStreamCaptureInvalidated,
-         {"cudaErrorStreamCaptureInvalidated",
-          "operation failed due to a previous error during capture"}},
-        {cudaErrorStreamCaptureMerge,
-         {"cudaErrorStreamCaptureMerge",
-          "operation would result in a merge of separate capture sequences"}},
-        {cudaErrorStreamCaptureUnmatched,
-         {"cudaErrorStreamCaptureUnmatched",
-          "capture was not ended in the same stream as it began"}},
-        {cudaErrorStreamCaptureUnjoined,
-         {"cudaErrorStreamCaptureUnjoined", "capturing stream has unjoined work"}},
-        {cudaErrorStreamCaptureIsolation,
-         {"cudaErrorStreamCaptureIsolation",
-          "dependency created on uncaptured work in another stream"}},
-        {cudaErrorStreamCaptureImplicit,
-         {"cudaErrorStreamCaptureImplicit",
-          "operation would make the legacy stream depend on a capturing blocking stream"}},
-        {cudaErrorCapturedEvent,
-         {"cudaErrorCapturedEvent",
-          "operation not permitted on an event last recorded in a capturing stream"}},
-        {cudaErrorStreamCaptureWrongThread,
-         {"cudaErrorStreamCaptureWrongThread",
-          "attempt to terminate a thread-local capture sequence from another thread"}},
-        {cudaErrorInvalidClusterSize,
-         {"cudaErrorInvalidClusterSize", "a cluster configuration is not supported"}},
-        {cudaErrorUnknown, {"cudaErrorUnknown", "unknown error"}},
-    };
-    return texts;
+#define CPU_DEVICE_ERROR_TEXT(name, value, text) {name, #name, text},
+constexpr ErrorText kErrorTexts[] = {CPU_DEVICE_ERRORS(CPU_DEVICE_ERROR_TEXT)};
+#undef CPU_DEVICE_ERROR_TEXT
+
+ErrorText text_of(cudaError_t error) {
+    const auto* const found =
+        std::find_if(std::begin(kErrorTexts), std::end(kErrorTexts),
+                     [error](const ErrorText& one) { return one.code == error; });
+    constexpr const char* kUnknown = "unrecognized error code";
+    return found == std::end(kErrorTexts) ? ErrorText{error, kUnknown, kUnknown} : *found;
+}
+
+bool is_created(cudaStream_t stream) {
+    return stream != nullptr && stream != cudaStreamLegacy && stream != cudaStreamPerThread;
+}
+
+constexpr int kLeastPriority = 0;
+constexpr int kGreatestPriority = -5;
+
+// Streams have these; what they change is no concern of a device that runs one launch after the other.
+bool is_stream_attribute(cudaStreamAttrID attribute) {
+    return attribute == cudaStreamAttributeAccessPolicyWindow ||
+           attribute == cudaStreamAttributeSynchronizationPolicy ||
+           attribute == cudaStreamAttributePriority ||
+           attribute == cudaStreamAttributeMemSyncDomainMap ||
+           attribute == cudaStreamAttributeMemSyncDomain;
+}
+
+cudaStreamAttrValue attribute_at_first(cudaStream_t stream, cudaStreamAttrID attribute) {
+    cudaStreamAttrValue value{};
+    if (attribute == cudaStreamAttributeSynchronizationPolicy)
+        value.syncPolicy = cudaSyncPolicyAuto;
+    if (attribute == cudaStreamAttributePriority && is_created(stream)) {
+        value.priority = stream->priority;
+    }
+    if (attribute == cudaStreamAttributeMemSyncDomainMap) value.memSyncDomainMap = {0, 1};
+    return value;
+}
+
+// What was set of a stream; state().mutex is held.
+std::map<cudaStreamAttrID, cudaStreamAttrValue>& attributes_of(cudaStream_t stream) {
+    return is_created(stream) ? stream->attributes : state().default_attributes[stream];
 }
 
 bool is_event(cudaEvent_t event) {
@@ -168,18 +145,18 @@ void remember_failure(cudaError_t error) {
 }
 
 bool is_stream(cudaStream_t stream) {
-    if (stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread) {
-        return true;
-    }
+    if (!is_created(stream)) return true;
     State& all = state();
     const std::lock_guard<std::mutex> lock(all.mutex);
     return all.streams.count(stream) != 0;
 }
 
 bool waits_for_legacy_stream(cudaStream_t stream) {
-    const bool created =
-        stream != nullptr && stream != cudaStreamLegacy && stream != cudaStreamPerThread;
-    return !created || stream->waits_for_legacy_stream;
+    return !is_created(stream) || stream->waits_for_legacy_stream;
+}
+
+int device_of(cudaStream_t stream) {
+    return is_created(stream) ? stream->device : current_device();
 }
 
 }  // namespace cpu_device
@@ -202,13 +179,11 @@ cudaError_t cudaGetLastError() {
 }
 
 const char* cudaGetErrorName(cudaError_t error) {
-    const auto found = error_texts().find(error);
-    return found == error_texts().end() ? "unrecognized error code" : found->second.name;
+    return text_of(error).name;
 }
 
 const char* cudaGetErrorString(cudaError_t error) {
-    const auto found = error_texts().find(error);
-    return found == error_texts().end() ? "unrecognized error code" : found->second.text;
+    return text_of(error).text;
 }
 
 cudaError_t cudaDeviceSynchronize() {
@@ -222,36 +197,102 @@ cudaError_t cudaDeviceSynchronize() {
 cudaError_t cudaDeviceReset() {
     refuse_to_kernels();
     judge_reset();
-    if (is_strict()) free_everything();
+    if (is_strict()) free_everything_on(current_device());
+    forget_peers();
     forget_captures(nullptr);
     remember_failure(cudaSuccess);
     cudaGetLastError();
     return cudaSuccess;
 }
 
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+// As on a GPU a priority out of range is brought into it; here all streams run alike.
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
     if (stream == nullptr || flags > cudaStreamNonBlocking) {
         return remembered(cudaErrorInvalidValue);
     }
-    *stream = new CUstream_st{(flags & cudaStreamNonBlocking) == 0};
     State& all = state();
     const std::lock_guard<std::mutex> lock(all.mutex);
+    *stream = new CUstream_st{(flags & cudaStreamNonBlocking) == 0,
+                              std::clamp(priority, kGreatestPriority, kLeastPriority),
+                              current_device(), ++all.streams_made};
     all.streams.insert(*stream);
     return cudaSuccess;
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+    return cudaStreamCreateWithPriority(stream, flags, kLeastPriority);
 }
 
 cudaError_t cudaStreamCreate(cudaStream_t* stream) {
     return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
 }
 
-// As on a GPU a priority out of range is brought into it; here all streams run alike.
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int) {
-    return cudaStreamCreateWithFlags(stream, flags);
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+    if (least != nullptr) *least = kLeastPriority;
+    if (greatest != nullptr) *greatest = kGreatestPriority;
+    return cudaSuccess;
 }
 
-cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
-    if (least != nullptr) *least = 0;
-    if (greatest != nullptr) *greatest = -5;
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
+    if (priority == nullptr) return remembered(cudaErrorInvalidValue);
+    cudaStreamAttrValue value;
+    const cudaError_t error = cudaStreamGetAttribute(stream, cudaStreamAttributePriority, &value);
+    if (error == cudaSuccess) *priority = value.priority;
+    return error;
+}
+
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
+    if (flags == nullptr) return remembered(cudaErrorInvalidValue);
+    if (!is_stream(stream)) return remembered(cudaErrorInvalidResourceHandle);
+    *flags = waits_for_legacy_stream(stream) ? cudaStreamDefault : cudaStreamNonBlocking;
+    return cudaSuccess;
+}
+
+// Those of the default streams come behind all that can be made.
+cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
+    if (id == nullptr) return remembered(cudaErrorInvalidValue);
+    if (!is_stream(stream)) return remembered(cudaErrorInvalidResourceHandle);
+    const unsigned long long number = stream == cudaStreamPerThread ? 1 : 0;
+    *id = is_created(stream) ? stream->id : ~0ull - number;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
+    if (device == nullptr) return remembered(cudaErrorInvalidValue);
+    if (!is_stream(stream)) return remembered(cudaErrorInvalidResourceHandle);
+    *device = device_of(stream);
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaStreamAttrID attribute,
+                                   cudaStreamAttrValue* value) {
+    if (value == nullptr || !is_stream_attribute(attribute)) {
+        return remembered(cudaErrorInvalidValue);
+    }
+    if (!is_stream(stream)) return remembered(cudaErrorInvalidResourceHandle);
+    const std::lock_guard<std::mutex> lock(state().mutex);
+    const auto& set = attributes_of(stream);
+    const auto found = set.find(attribute);
+    *value = found == set.end() ? attribute_at_first(stream, attribute) : found->second;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID attribute,
+                                   const cudaStreamAttrValue* value) {
+    if (value == nullptr || !is_stream_attribute(attribute)) {
+        return remembered(cudaErrorInvalidValue);
+    }
+    if (!is_stream(stream)) return remembered(cudaErrorInvalidResourceHandle);
+    const std::lock_guard<std::mutex> lock(state().mutex);
+    attributes_of(stream)[attribute] = *value;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
+    if (!is_stream(to) || !is_stream(from)) return remembered(cudaErrorInvalidResourceHandle);
+    const std::lock_guard<std::mutex> lock(state().mutex);
+    const auto copied = attributes_of(from);
+    attributes_of(to) = copied;
     return cudaSuccess;
 }
 
@@ -267,7 +308,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
         if (failure == cudaSuccess) function(data);
         return failure;
     };
-    return admission.capture == 0 ? call() : record(admission.capture, cudaGraphNodeTypeHost, call);
+    return admission.capture == 0 ? call() : record(admission, cudaGraphNodeTypeHost, call);
 }
 
 // The older of the two, which no capture takes, and which is called after a failure as well.
@@ -306,12 +347,16 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
     if (!is_stream(stream) || !is_event(event)) return remembered(cudaErrorInvalidResourceHandle);
-    return let_stream_wait(stream, event->recorded_in, event->recorded);
+    return let_stream_wait(stream, event->recorded_in, event->behind, event->recorded);
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
     if (event == nullptr) return remembered(cudaErrorInvalidValue);
-    *event = new CUevent_st{(flags & cudaEventDisableTiming) == 0};
+    constexpr unsigned kFlags =
+        cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
+    if ((flags & ~kFlags) != 0) return remembered(cudaErrorInvalidValue);
+    if ((flags & cudaEventInterprocess) != 0) return refused("event for other processes");
+    *event = new CUevent_st{(flags & cudaEventDisableTiming) == 0, current_device()};
     State& all = state();
     const std::lock_guard<std::mutex> lock(all.mutex);
     all.events.insert(*event);
@@ -322,14 +367,22 @@ cudaError_t cudaEventCreate(cudaEvent_t* event) {
     return cudaEventCreateWithFlags(event, cudaEventDefault);
 }
 
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-    if (!is_event(event) || !is_stream(stream)) return remembered(cudaErrorInvalidResourceHandle);
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
+    if (flags > cudaEventRecordExternal) return remembered(cudaErrorInvalidValue);
+    if (!is_event(event) || !is_stream(stream) || event->device != device_of(stream)) {
+        return remembered(cudaErrorInvalidResourceHandle);
+    }
     const Admission admission = admit(stream);
     if (admission.refusal != cudaSuccess) return admission.refusal;
     event->recorded_in = admission.capture;
+    event->behind = frontier_of(admission);
     event->time = std::chrono::steady_clock::now();
     event->recorded = true;
     return cudaSuccess;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+    return cudaEventRecordWithFlags(event, stream, cudaEventRecordDefault);
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
@@ -350,6 +403,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
         }
         if (event->recorded_in != 0) return refusal_of_event_wait(event->recorded_in);
     }
+    if (start->device != stop->device) return remembered(cudaErrorInvalidResourceHandle);
     *milliseconds = std::chrono::duration<float, std::milli>(stop->time - start->time).count();
     return cudaSuccess;
 }

@@ -28,4 +28,7 @@ bool is_stream(cudaStream_t stream);
 // Whether a stream that is_stream() and the legacy default stream wait for each other.
 bool waits_for_legacy_stream(cudaStream_t stream);
 
+// Whose stream it is; the default streams are those of the calling thread's device.
+int device_of(cudaStream_t stream);
+
 }  // namespace cpu_device

@@ -23,7 +23,8 @@ void close_quick_way() {
 
 void open_quick_way(const Worker& worker) {
     current.copies_under_way = false;
-    if (!current.at_length) current.dynamic_shared.set(worker.dynamic_shared);
+    if (!current.at_length && !worker.proxy.is_watching())
+        current.dynamic_shared.set(worker.dynamic_shared);
 }
 
 }  // namespace
@@ -42,33 +43,10 @@ void AsyncCopies::begin_block() {
     open_quick_way(*current.worker);
 }
 
-void AsyncCopies::end_block() const {
-    if (!any()) return;
-    Worker& worker = *current.worker;
-    for (const auto& each : barriers_) {
-        if (each.second.queue.copies.empty()) continue;
-        const PendingCopy& copy = each.second.queue.copies.front();
-        Failure failure = failure_of(worker, &worker.lanes[copy.thread], cudaErrorLaunchFailure);
-        failure.set_what(
-            "the block has ended while this bulk copy is under way: no thread has "
-            "waited for its barrier's phase");
-        failure.frames[0] = copy.place;
-        failure.frame_count = 1;
-        worker.launch->failure.record(failure);
-        worker.launch->stopped = true;
-        return;
-    }
-}
-
 CopyQueue& AsyncCopies::of_thread(unsigned thread) {
     is_used_ = true;
     if (threads_.empty()) threads_.resize(kMaxThreads);
     return threads_[thread];
-}
-
-CopyQueue& AsyncCopies::of_barrier(uintptr_t barrier) {
-    is_used_ = true;
-    return barriers_[barrier].queue;
 }
 
 void AsyncCopies::begin(CopyQueue& queue, const PendingCopy& copy) {
@@ -135,13 +113,13 @@ void AsyncCopies::arrive_but(CopyQueue& queue, size_t groups) {
 
 void AsyncCopies::bind(CopyQueue& queue, uintptr_t barrier, uint64_t phase) {
     if (queue.copies.empty()) return;
-    barriers_[barrier].bound.push_back({phase, &queue, queue.begun()});
+    barriers_[barrier].push_back({phase, &queue, queue.begun()});
 }
 
 void AsyncCopies::arrive_with(uintptr_t barrier, uint64_t phase) {
     const auto found = barriers_.find(barrier);
     if (found == barriers_.end()) return;
-    std::vector<Bound>& bound = found->second.bound;
+    std::vector<Bound>& bound = found->second;
     const auto later = std::stable_partition(bound.begin(), bound.end(),
                                              [&](const Bound& each) { return each.phase > phase; });
     for (auto each = later; each != bound.end(); ++each)
@@ -163,9 +141,6 @@ const PendingCopy* AsyncCopies::find(uintptr_t address, unsigned bytes, bool wri
     for (const CopyQueue& each : threads_) {
         if (const PendingCopy* found = found_in(each)) return found;
     }
-    for (const auto& each : barriers_) {
-        if (const PendingCopy* found = found_in(each.second.queue)) return found;
-    }
     return nullptr;
 }
 
@@ -173,7 +148,7 @@ const PendingCopy* AsyncCopies::find(uintptr_t address, unsigned bytes, bool wri
 const char* AsyncCopies::what_is_missing(const CopyQueue& queue, const PendingCopy& copy) const {
     const auto number = queue.arrived + static_cast<uint64_t>(&copy - queue.copies.data());
     for (const auto& each : barriers_) {
-        for (const Bound& bound : each.second.bound) {
+        for (const Bound& bound : each.second) {
             if (bound.queue == &queue && number < bound.end)
                 return "no thread has waited for the phase of the barrier, or the stage of the "
                        "pipeline, to which it belongs";
@@ -234,7 +209,10 @@ void begin_copy(void* to, const void* from, const void* value, size_t bytes, siz
     const PendingCopy copy = pending(to, from, value, bytes, read, place);
     copies().prepare(&copy);
     judge_access(as_address(to), static_cast<unsigned>(bytes),
-                 counted == CopyCount::copy ? Direction::copied : Direction::store, place, false);
+                 counted == CopyCount::copy    ? Direction::copied
+                 : counted == CopyCount::store ? Direction::store
+                                               : Direction::copied_through_cache,
+                 place, false);
     copies().prepare(nullptr);
     if (!is_shared(to)) {
         fail(cudaErrorLaunchFailure,
@@ -263,27 +241,6 @@ void wait_for_all_copies() {
 void bind_copies(const void* barrier, uint64_t phase) {
     const Undisturbed container_grows;
     copies().bind(my_queue(), as_address(barrier), phase);
-}
-
-void begin_bulk_copy(void* to, const void* from, size_t bytes, const void* barrier,
-                     uint64_t phase) {
-    const auto place = as_address(__builtin_return_address(0));
-    constexpr size_t kPiece = PendingCopy::kMostBytes;
-    if (bytes % kPiece != 0) {
-        fail(cudaErrorLaunchFailure, "bulk copy of %zu bytes: not a multiple of 16", bytes);
-    }
-    const auto source = as_address(from), destination = as_address(to);
-    for (size_t done = 0; done < bytes; done += kPiece) {
-        judge_access(source + done, kPiece, Direction::bulk_load, place, false);
-        judge_access(destination + done, kPiece, Direction::bulk_store, place, false);
-        const Undisturbed containers_grow;
-        CopyQueue& queue = copies().of_barrier(as_address(barrier));
-        void* const there = reinterpret_cast<void*>(destination + done);
-        const void* const here = reinterpret_cast<const void*>(source + done);
-        copies().begin(queue, pending(there, here, here, kPiece, kPiece, place));
-    }
-    const Undisturbed container_grows;
-    copies().bind(copies().of_barrier(as_address(barrier)), as_address(barrier), phase);
 }
 
 void waited_for_phase(const void* barrier, uint64_t phase) {

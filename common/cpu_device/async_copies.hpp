@@ -37,7 +37,7 @@ struct PendingCopy {
     }
 };
 
-// Copies that arrive in the order in which they were begun: a thread's, or those bound to a barrier alone.
+// Copies of a thread, which arrive in the order in which they were begun.
 struct CopyQueue {
     std::vector<PendingCopy> copies;  // under way
     uint64_t arrived = 0;             // so many before those
@@ -54,16 +54,11 @@ public:
 
     bool any() const { return count_ != 0; }
 
-    // Ends the launch if a bulk copy is under way when the block has ended: its bytes would come into memory
-    // that is another block's by then. A thread's own copies are drained by the hardware.
-    void end_block() const;
-
     void begin(CopyQueue& queue, const PendingCopy& copy);
     void commit(CopyQueue& queue);
     // All but the latest groups arrive, for which their thread has waited.
     void arrive_but(CopyQueue& queue, size_t groups);
     CopyQueue& of_thread(unsigned thread);
-    CopyQueue& of_barrier(uintptr_t barrier);
     // What `queue` holds now arrives with the phase.
     void bind(CopyQueue& queue, uintptr_t barrier, uint64_t phase);
     void arrive_with(uintptr_t barrier, uint64_t phase);
@@ -73,7 +68,7 @@ public:
 
     // Ends the launch if an access of the running lane, to memory where it may go, meets a copy under way.
     void judge(uintptr_t address, unsigned bytes, Direction direction) {
-        const bool writes = direction != Direction::load && direction != Direction::bulk_load;
+        const bool writes = !is_load(direction);
         if (is_free(address, bytes, writes)) return;
         judge_at_length(address, bytes, direction, writes);
     }
@@ -84,10 +79,6 @@ private:
         uint64_t phase;
         CopyQueue* queue;
         uint64_t end;
-    };
-    struct Barrier {
-        std::vector<Bound> bound;
-        CopyQueue queue;
     };
 
     // Those before number `end` arrive, at a wait of their thread or for a phase.
@@ -117,7 +108,7 @@ private:
     std::vector<uint8_t> marks_;
     AddressRange elsewhere_{};  // holds all that copies touch in other memory
     std::vector<CopyQueue> threads_;
-    std::unordered_map<uintptr_t, Barrier> barriers_;  // never moves its elements
+    std::unordered_map<uintptr_t, std::vector<Bound>> barriers_;
 };
 
 }  // namespace cpu_device

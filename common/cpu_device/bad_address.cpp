@@ -12,6 +12,7 @@
 
 #include "access.hpp"
 #include "memory.hpp"
+#include "named_arrays.hpp"
 #include "program_image.hpp"
 #include "shared_memory.hpp"
 #include "worker.hpp"
@@ -120,12 +121,32 @@ const Allocation* probable_allocation(uintptr_t address, size_t bytes, Distance&
     return nearest[which];
 }
 
-void describe_device(Failure& failure, const char* access, uintptr_t address, size_t bytes) {
+// "load of 4 bytes at x[99], past the end of x, which has 3 x 33 = 99 elements".
+void describe_element(Failure& failure, const char* verb, uintptr_t address, size_t bytes,
+                      const NamedArray& array, const Distance& distance) {
+    const auto size = static_cast<intptr_t>(array.element_bytes);
+    const auto behind = static_cast<intptr_t>(address - array.low);
+    const intptr_t element = (behind - (behind < 0 ? size - 1 : 0)) / size;
+    failure.set_what("%s of %zu bytes at %s[%" PRIdPTR "], %s %s, which has %s%s", verb, bytes,
+                     array.name.c_str(), element, distance.is_before ? "before" : "past the end of",
+                     array.name.c_str(), array.size.c_str(), hint_at_wrapping(distance.bytes));
+}
+
+void describe_device(Failure& failure, const char* access, const char* verb, uintptr_t address,
+                     size_t bytes) {
     const Allocation* inside = nearest_allocation(*current.worker->launch->memory, address);
     if (inside != nullptr && inside->freed && address < inside->high()) {
         failure.freed = inside->low;
         failure.set_what("%s, use after free of the allocation of %zu bytes at 0x%" PRIxPTR, access,
                          inside->bytes, inside->low);
+        return;
+    }
+    const int device = current.worker->launch->device;
+    if (inside != nullptr && address < inside->high() && !may_use(device, *inside)) {
+        failure.set_what(
+            "%s, memory of device %d, which a kernel of device %d may use only after "
+            "cudaDeviceEnablePeerAccess or, of a memory pool, cudaMemPoolSetAccess",
+            access, inside->device, device);
         return;
     }
     Distance distance;
@@ -134,6 +155,8 @@ void describe_device(Failure& failure, const char* access, uintptr_t address, si
         failure.set_what("%s, device memory that was never allocated", access);
         return;
     }
+    if (const NamedArray* const array = named_array(nearest->low, nearest->high(), address))
+        return describe_element(failure, verb, address, bytes, *array, distance);
     failure.set_what("%s, %zu bytes %s the %sallocation of %zu bytes at 0x%" PRIxPTR "%s", access,
                      static_cast<size_t>(distance.bytes),
                      distance.is_before ? "before" : "past the end of",
@@ -166,7 +189,8 @@ void describe_null(Failure& failure, const char* access, uintptr_t address) {
     }
 }
 
-void describe_unknown(Failure& failure, const char* access, uintptr_t address, size_t bytes) {
+void describe_unknown(Failure& failure, const char* access, const char* verb, uintptr_t address,
+                      size_t bytes) {
     const AddressRange& shared = current.worker->thread_locals;
     const uintptr_t to_shared = Distance::between(address, bytes, shared.low, shared.high).bytes;
     Distance distance;
@@ -177,7 +201,7 @@ void describe_unknown(Failure& failure, const char* access, uintptr_t address, s
     } else if (to_shared < distance.bytes) {
         describe_shared(failure, access, *current.worker, address, bytes);
     } else {
-        describe_device(failure, access, address, bytes);
+        describe_device(failure, access, verb, address, bytes);
     }
 }
 
@@ -194,8 +218,8 @@ void describe_bad_address(Failure& failure, uintptr_t address, size_t bytes, con
     } else if (const Worker* owner = owner_of_shared(worker, address)) {
         describe_shared(failure, access, *owner, address, bytes);
     } else if (worker.launch->device_memory.holds(address)) {
-        describe_device(failure, access, address, bytes);
-    } else if (address - current.lane->stack_low < kStackBytes) {
+        describe_device(failure, access, verb, address, bytes);
+    } else if (address - current.lane->stack_low < kStackBytes && !current.fast) {
         failure.set_what("%s, %zu bytes past the end of all local variables of the thread", access,
                          static_cast<size_t>(address + bytes - current.lane->stack_high));
     } else if (all_stacks(worker).holds(address)) {
@@ -210,7 +234,7 @@ void describe_bad_address(Failure& failure, uintptr_t address, size_t bytes, con
     } else if (may_be_null) {
         describe_null(failure, access, address);
     } else {
-        describe_unknown(failure, access, address, bytes);
+        describe_unknown(failure, access, verb, address, bytes);
     }
 }
 

@@ -3,6 +3,7 @@
 // The block's barrier, and what is due when no lane of a block can go on by itself.
 #include <algorithm>
 
+#include "fast.hpp"
 #include "meetings.hpp"
 
 namespace cpu_device {
@@ -17,9 +18,18 @@ bool barrier_is_full(const Worker& worker) {
     return true;
 }
 
+// Whether all that it lacks are lanes that have exited while others of their warp go on: undefined, and a GPU counts them
+// as if they had come.
+bool lacks_only_exited(const Worker& worker) {
+    return std::all_of(worker.warps, worker.warps + worker.warp_count,
+                       [](const Warp& warp) { return warp.at_barrier == warp.alive(); });
+}
+
 void complete_barrier(Worker& worker) {
-    if (worker.barrier_places_differ && report_different_barriers(worker)) return;
+    // Without looking, the compiler may make several copies of a barrier, of which none has a line.
+    if (worker.barrier_places_differ && !is_fast() && report_different_barriers(worker)) return;
     note_barrier(worker);
+    meet_in_block(worker);
     for (unsigned number = 0; number < worker.warp_count; number++) {
         Warp& warp = worker.warps[number];
         warp.ready |= warp.at_barrier;
@@ -66,7 +76,14 @@ BlockMeeting complete_block_meeting(Worker& worker) {
         complete_barrier(worker);
         return BlockMeeting::completed;
     }
-    return wait_for_cluster(worker) ? BlockMeeting::completed : BlockMeeting::stuck;
+    if (worker.barrier_threads > 0 && lacks_only_exited(worker) && overlooks_exited(worker)) {
+        complete_barrier(worker);
+        return BlockMeeting::completed;
+    }
+    if (release_from_mbarriers(worker) || worker.bulk_copies.land_one(worker))
+        return BlockMeeting::completed;
+    if (wait_for_cluster(worker) || wait_at_mbarriers(worker)) return BlockMeeting::completed;
+    return BlockMeeting::stuck;
 }
 
 void block_barrier() {
@@ -78,17 +95,13 @@ void block_barrier_of_line(unsigned number) {
 }
 
 int block_barrier_vote(BarrierVote vote, int predicate) {
-    arrive_at_barrier(as_address(__builtin_return_address(0)), predicate);
+    return vote_at_barrier(as_address(__builtin_return_address(0)), vote, predicate);
+}
+
+int vote_at_barrier(uintptr_t place, BarrierVote vote, int predicate) {
+    arrive_at_barrier(place, predicate);
     const Worker& worker = *current.worker;
-    switch (vote) {
-        case BarrierVote::count:
-            return static_cast<int>(worker.barrier_result);
-        case BarrierVote::all:
-            return worker.barrier_result == worker.barrier_result_threads;
-        case BarrierVote::any:
-            break;
-    }
-    return worker.barrier_result != 0;
+    return result_of(vote, worker.barrier_result, worker.barrier_result_threads);
 }
 
 }  // namespace cpu_device

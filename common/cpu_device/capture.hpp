@@ -11,6 +11,8 @@
 //   cudaDeviceSynchronize: 900 while anything captures
 //   waiting for a capturing stream: 900; for an event last recorded there: 907, and once that
 //       capture is over cudaErrorInvalidValue; the legacy stream for one: 906
+//   waiting, in a stream that captures nothing, for an event of a capture: the stream joins it. Its work has to come back
+//       to the stream that began the capture, by another event, before that ends it: else 904
 //   what may hide a dependency (allocating, freeing, waiting for anything else, instantiating):
 //       900 where the modes forbid it
 //
@@ -30,12 +32,28 @@ struct Admission {
     cudaError_t refusal = cudaSuccess;
     const char* why = "";   // of a refusal, in words
     CaptureId capture = 0;  // not 0: record() the work rather than do it
+    cudaStream_t stream = nullptr;
+};
+
+// While one exists, the calling thread runs a graph: its nodes are work of the stream into which the graph was launched,
+// and of no other.
+class InsideGraph {
+public:
+    // `frees_first`: what the graph has allocated before and nobody has freed, a node that allocates it frees.
+    explicit InsideGraph(bool frees_first);
+    ~InsideGraph();
+    static bool frees_first();
+    InsideGraph(const InsideGraph&) = delete;
+    InsideGraph& operator=(const InsideGraph&) = delete;
 };
 
 // The refusals here and below are remembered for cudaGetLastError.
 Admission admit(cudaStream_t stream);
 
-cudaError_t record(CaptureId capture, cudaGraphNodeType type, Work work);
+cudaError_t record(const Admission& to, cudaGraphNodeType type, Work work);
+
+// After which nodes comes what the stream captures next: an event that is recorded there is worth as much.
+Frontier frontier_of(const Admission& of);
 
 void invalidate(CaptureId capture);
 
@@ -49,8 +67,10 @@ cudaError_t refusal_of_device_wait();
 cudaError_t refusal_of_stream_wait(cudaStream_t stream);
 cudaError_t refusal_of_event_wait(CaptureId recorded_in);
 
-// `stream` is to wait for an event that was last recorded in that capture (0: in none).
-cudaError_t let_stream_wait(cudaStream_t stream, CaptureId recorded_in, bool was_recorded);
+// `stream` is to wait for an event that was last recorded in that capture (0: in none), behind those nodes. A stream
+// that captures nothing joins the capture so.
+cudaError_t let_stream_wait(cudaStream_t stream, CaptureId recorded_in, const Frontier& behind,
+                            bool was_recorded);
 
 // The stream is destroyed, or (null) all are reset: what they were capturing is dropped.
 void forget_captures(cudaStream_t stream);

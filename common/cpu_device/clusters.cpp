@@ -23,6 +23,7 @@ void open_if_full(Gang& gang) {
     }
     if (!any) return;
     gang.phase = phase + 1;
+    gang.events++;
     gang.opened.notify_all();
 }
 
@@ -81,22 +82,39 @@ const Worker* missing_block(const Worker& worker, uint64_t phase) {
     return nullptr;
 }
 
-// Sleeps rather than looks again and again: the blocks that it waits for need the processors. Not for
-// ever, since nobody wakes it when the launch ends early.
-void wait_for_phase_after(uint64_t phase, Gang& gang) {
-    constexpr std::chrono::milliseconds kLook{20};
-    std::unique_lock<std::mutex> lock(gang.mutex);
-    gang.opened.wait_for(lock, kLook, [&] { return gang.phase != phase; });
+// As far as their workers know after the last event. The gang's mutex is held.
+bool all_are_idle(const Gang& gang) {
+    return std::all_of(gang.members.begin(), gang.members.end(), [&](const Worker* member) {
+        return member->cluster_left || member->idle_since == gang.events;
+    });
 }
 
 }  // namespace
+
+// Sleeps rather than looks again and again: the blocks that it waits for need the processors. Not for
+// ever, since nobody wakes it when the launch ends early.
+bool wait_for_event(Worker& worker, uint64_t events) {
+    constexpr std::chrono::milliseconds kLook{20};
+    Gang& gang = *worker.gang;
+    std::unique_lock<std::mutex> lock(gang.mutex);
+    if (gang.events != events) return true;
+    worker.idle_since = events;
+    if (!worker.launch->cooperative && all_are_idle(gang)) return false;
+    gang.opened.wait_for(lock, kLook, [&] { return gang.events != events; });
+    return true;
+}
+
+bool release_from_cluster(Worker& worker) {
+    return any_waits_for_cluster(worker) && release_from_cluster(worker, worker.gang->phase);
+}
 
 bool wait_for_cluster(Worker& worker) {
     if (!any_waits_for_cluster(worker)) return false;
     tell_gang(worker);
     for (;;) {
+        const uint64_t events = worker.gang->events;
         const uint64_t phase = worker.gang->phase;
-        if (release_from_cluster(worker, phase)) return true;
+        if (release_from_cluster(worker, phase) || release_from_mbarriers(worker)) return true;
         if (worker.cluster_told <= phase) return false;
         if (worker.launch->stopped) return true;
         if (const Worker* const missing = missing_block(worker, phase)) {
@@ -108,7 +126,7 @@ bool wait_for_cluster(Worker& worker) {
             return true;
         }
         note_idle_round(worker);
-        wait_for_phase_after(phase, *worker.gang);
+        if (!wait_for_event(worker, events)) return false;
     }
 }
 
@@ -119,7 +137,9 @@ bool is_cooperative() {
 void leave_cluster(Worker& worker) {
     const std::lock_guard<std::mutex> lock(worker.gang->mutex);
     worker.cluster_left = true;
+    worker.gang->events++;
     open_if_full(*worker.gang);
+    worker.gang->opened.notify_all();
 }
 
 namespace {
@@ -133,6 +153,11 @@ void arrive() {
     }
     lane.cluster_arrived = true;
     log_signal(0, lane.place, kArrives);
+    if (!is_cooperative()) {
+        const Undisturbed clocks_grow;
+        const GangLock lock(worker.cluster());
+        release_to(worker.gang->at_barrier);
+    }
     lane.cluster_phase = worker.gang->phase;
     // Early, so that other blocks need not wait for what this one does before it waits.
     if (++worker.cluster_arrivals == worker.launch->threads) tell_gang(worker);
@@ -153,6 +178,10 @@ void wait() {
     lane.cluster_arrived = false;
     worker.exits.note_wait(lane.cluster_phase);
     log_signal(0, place, kWaits);
+    if (is_cooperative()) return;
+    const Undisturbed clocks_grow;
+    const GangLock lock(worker.cluster());
+    acquire_from(worker.gang->at_barrier);
 }
 
 void need_clusters() {
@@ -225,6 +254,17 @@ dim3 cluster_block_index() {
     return is_cooperative() ? dim3(0, 0, 0) : current.worker->cluster_index;
 }
 
+bool is_shared_in_cluster(const void* address) {
+    return owner_of_shared(*current.worker, as_address(address)) != nullptr;
+}
+
+unsigned rank_of_shared(const void* shared) {
+    const Worker* const owner = owner_of_shared(*current.worker, as_address(shared));
+    if (owner == nullptr)
+        fail(cudaErrorLaunchFailure, "getctarank of %p, which is not shared memory", shared);
+    return is_cooperative() ? 0 : owner->cluster_rank;
+}
+
 void* map_shared_rank(void* shared, unsigned rank) {
     const Worker& worker = *current.worker;
     if (rank >= cluster_block_count()) {
@@ -232,10 +272,11 @@ void* map_shared_rank(void* shared, unsigned rank) {
              cluster_block_count());
     }
     if (is_cooperative()) return shared;
-    if (!worker.thread_locals.holds(as_address(shared))) {
+    const Worker* const owner = owner_of_shared(worker, as_address(shared));
+    if (owner == nullptr) {
         fail(cudaErrorLaunchFailure, "map_shared_rank of %p, which is not shared memory", shared);
     }
-    const uintptr_t offset = as_address(shared) - worker.thread_locals.low;
+    const uintptr_t offset = as_address(shared) - owner->thread_locals.low;
     return reinterpret_cast<void*>(worker.gang->members[rank]->thread_locals.low + offset);
 }
 

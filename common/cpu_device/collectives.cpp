@@ -13,6 +13,24 @@ namespace {
 // The element of an exchange's values that has a bit for each lane whose value is odd.
 constexpr unsigned kVotes = kUndefinedLanes + 1;
 
+// Whether lanes work on a matrix together: they meet, but order no memory and exchange nothing that they
+// see.
+bool is_of_matrices(Collective kind) {
+    return kind >= Collective::matrix_load;
+}
+
+// Lanes that wait where `lane` does, with a mask which does not name them.
+unsigned unnamed_with(const Warp& warp, const Lane* lanes, const Lane& lane) {
+    unsigned together = 0;
+    for (unsigned left = warp.unnamed; left != 0; left &= left - 1) {
+        const int i = __builtin_ctz(left);
+        const Lane& other = lanes[i];
+        if (other.mask == lane.mask && other.kind == lane.kind && other.place == lane.place)
+            together |= 1u << i;
+    }
+    return together;
+}
+
 // Those that have come where `lane` waits, if they are all it waits for; else 0.
 unsigned complete_collective(const Warp& warp, const Lane* lanes, const Lane& lane) {
     const unsigned wanted = lane.mask & warp.alive();
@@ -21,7 +39,10 @@ unsigned complete_collective(const Warp& warp, const Lane* lanes, const Lane& la
         const Lane& other = lanes[__builtin_ctz(left)];
         if (other.mask != lane.mask || other.kind != lane.kind) return 0;
     }
-    return wanted;
+    if (warp.unnamed == 0) return wanted;
+    // As on a GPU, whose warp does such a step once for all that have come to it.
+    const Lane& named = wanted == 0 ? lane : lanes[__builtin_ctz(wanted)];
+    return wanted | unnamed_with(warp, lanes, named);
 }
 
 void hand_out_values(Warp& warp, Lane* lanes, unsigned came) {
@@ -35,8 +56,24 @@ void hand_out_values(Warp& warp, Lane* lanes, unsigned came) {
         values[kVotes] |= (lanes[i].value & 1) << i;
         if (lanes[i].undefined != 0) values[kUndefinedLanes] |= 1u << i;
         lanes[i].received = values;
-        lanes[i].mask = came;
+        lanes[i].mask = (warp.unnamed >> i & 1) != 0 ? came : came & lanes[i].mask;
     }
+}
+
+void meet(Worker& worker, unsigned number, unsigned came) {
+    Warp& warp = worker.warps[number];
+    Lane* lanes = lanes_of_warp(worker, number);
+    const Collective kind = lanes[__builtin_ctz(came)].kind;
+    hand_over_logs(worker, number, came);
+    Observer* const observer = worker.launch->observer;
+    if (observer != nullptr && !is_of_matrices(kind)) {
+        observer->warp_collective(worker.number, number, came, kind == Collective::syncwarp);
+    }
+    if (kind == Collective::syncwarp) meet_in_warp(worker, number, came);
+    hand_out_values(warp, lanes, came);
+    warp.at_collective &= ~came;
+    warp.unnamed &= ~came;
+    warp.ready |= came;
 }
 
 // Answers those that asked who is active at the same place as the first of them.
@@ -54,26 +91,27 @@ void answer_active_mask(Warp& warp, Lane* lanes) {
     warp.ready |= together;
 }
 
-// Whether lanes work on a matrix together: they meet, but order no memory and exchange nothing that they
-// see.
-bool is_of_matrices(Collective kind) {
-    return kind == Collective::matrix_load || kind == Collective::matrix_store ||
-           kind == Collective::matrix_multiply;
+void overlook_unnamed(const Lane& lane) {
+    Failure failure = failure_of_running_lane(cudaErrorLaunchFailure);
+    failure.set_what("lane %u calls %s with mask 0x%08x, which does not name it", lane_id(),
+                     name_of(lane.kind), lane.mask);
+    if (!current.worker->launch->overlooked.take(failure, lane.place))
+        fail_at_place(failure, lane.place);
 }
 
 // Always inline, as what it ends with: see switch_away.
 [[gnu::always_inline]] inline const uint64_t* exchange(unsigned mask, uint64_t value,
                                                        Collective kind, uintptr_t place) {
     Lane& lane = *current.lane;
-    if ((mask & bit_of(lane)) == 0) {
-        fail(cudaErrorLaunchFailure, "lane %u calls %s with mask 0x%08x, which does not name it",
-             lane_id(), name_of(kind), mask);
-    }
     lane.place = place;
     lane.mask = mask;
     lane.kind = kind;
     lane.value = value;
     Warp& warp = *lane.warp;
+    if ((mask & bit_of(lane)) == 0) {
+        overlook_unnamed(lane);
+        warp.unnamed |= bit_of(lane);
+    }
     warp.at_collective |= bit_of(lane);
     warp.ready &= ~bit_of(lane);
     switch_away(lane);
@@ -106,20 +144,18 @@ bool complete_warp_meetings(Worker& worker, unsigned number) {
         left &= left - 1;
         const unsigned came = complete_collective(warp, lanes, lane);
         if (came == 0) continue;
-        hand_over_logs(worker, number, came);
-        Observer* const observer = worker.launch->observer;
-        if (observer != nullptr && !is_of_matrices(lane.kind)) {
-            const bool synchronizes = lane.kind == Collective::syncwarp;
-            observer->warp_collective(worker.number, number, came, synchronizes);
-        }
-        hand_out_values(warp, lanes, came);
-        warp.at_collective &= ~came;
-        warp.ready |= came;
+        meet(worker, number, came);
         left &= ~came;
         any = true;
     }
     if (!any && warp.asks_active != 0) {
         answer_active_mask(warp, lanes);
+        any = true;
+    }
+    // Lanes that their mask does not name wait for the others only as long as those can still come.
+    if (!any && warp.ready == 0 && warp.unnamed != 0) {
+        const Lane& first = lanes[__builtin_ctz(warp.unnamed)];
+        meet(worker, number, unnamed_with(warp, lanes, first));
         any = true;
     }
     if (any) note_meeting(worker);
@@ -167,6 +203,12 @@ void require_all_lanes(Collective kind) {
 
 }  // namespace
 
+const uint64_t* meet_all_lanes(Collective kind, uint64_t value, uintptr_t place) {
+    const uint64_t* const values = exchange(~0u, value, kind, place);
+    require_all_lanes(kind);
+    return values;
+}
+
 void meet_at_matrix(Collective kind, const void* address, unsigned ld, size_t element_bytes) {
     const auto place = as_address(__builtin_return_address(0));
     constexpr uintptr_t kAlignment = 32;  // bytes
@@ -205,11 +247,12 @@ void multiply_matrices(const MatrixProduct& mine) {
     const auto lane = static_cast<int>(lane_id());
     const int count = mine.m * mine.n / static_cast<int>(kWarpSize);
     for (int i = 0; i < count; i++) {
-        const MatrixPlace at = matrix_place(MatrixUse::accumulator, mine.m, mine.n, lane, i);
+        const MatrixPlace at =
+            matrix_place(MatrixUse::accumulator, mine.m, mine.n, mine.k, lane, i);
         double product = 0;
         for (int p = 0; p < mine.k; p++) {
-            const MatrixOwner a = owner_in_a(mine.m, at.row, p);
-            const MatrixOwner b = owner_in_b(p, at.col);
+            const MatrixOwner a = owner_in_a(mine.m, mine.k, at.row, p);
+            const MatrixOwner b = owner_in_b(mine.k, p, at.col);
             product += static_cast<double>(of_lane(a.lane).a[a.index]) *
                        static_cast<double>(of_lane(b.lane).b[b.index]);
         }

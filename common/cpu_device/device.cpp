@@ -7,15 +7,19 @@
 // pieces of 256 per warp, as the hardware does.
 #include "device.hpp"
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstdio>
 #include <mutex>
 #include <unordered_map>
 
 #include "api.hpp"
 #include "cpu_device/runtime_api.h"
+#include "devices.hpp"
 #include "shared_memory.hpp"
 
 namespace cpu_device {
@@ -40,6 +44,13 @@ struct KernelState {
 };
 
 std::mutex kernels_mutex;
+std::array<size_t, cudaLimitPersistingL2CacheSize + 1> limits = {
+    1024, size_t{1} << 20, size_t{8} << 20, 2, 2048, 64, 0};
+std::atomic<cudaFuncCache> cache_config{cudaFuncCachePreferNone};
+
+bool is_limit(cudaLimit limit) {
+    return static_cast<size_t>(limit) < limits.size();
+}
 std::unordered_map<const void*, KernelState> kernels;
 
 KernelState& state_of(const void* kernel) {
@@ -66,11 +77,37 @@ KernelState kernel_state(const void* kernel) {
     return state;
 }
 
-cudaDeviceProp describe_device() {
+void describe_textures(cudaDeviceProp& device) {
+    const auto set = [](int(&to)[3], int x, int y, int z) { to[0] = x, to[1] = y, to[2] = z; };
+    const auto set_two = [](int(&to)[2], int x, int y) { to[0] = x, to[1] = y; };
+    device.textureAlignment = device.surfaceAlignment = 512;
+    device.texturePitchAlignment = 32;
+    device.maxTexture1D = 131072;
+    device.maxTexture1DMipmap = 32768;
+    device.maxTexture1DLinear = 268435456;
+    set_two(device.maxTexture2D, 131072, 65536);
+    set_two(device.maxTexture2DMipmap, 32768, 32768);
+    set(device.maxTexture2DLinear, 131072, 65000, 2097120);
+    set_two(device.maxTexture2DGather, 32768, 32768);
+    set(device.maxTexture3D, 16384, 16384, 16384);
+    set(device.maxTexture3DAlt, 8192, 8192, 32768);
+    device.maxTextureCubemap = device.maxSurfaceCubemap = 32768;
+    set_two(device.maxTexture1DLayered, 32768, 2048);
+    set(device.maxTexture2DLayered, 32768, 32768, 2048);
+    set_two(device.maxTextureCubemapLayered, 32768, 2046);
+    device.maxSurface1D = 32768;
+    set_two(device.maxSurface2D, 131072, 65536);
+    set(device.maxSurface3D, 16384, 16384, 16384);
+    set_two(device.maxSurface1DLayered, 32768, 2048);
+    set(device.maxSurface2DLayered, 32768, 32768, 2048);
+    set_two(device.maxSurfaceCubemapLayered, 32768, 2046);
+}
+
+cudaDeviceProp describe_device(int number) {
     cudaDeviceProp device{};
     std::snprintf(device.name, sizeof device.name, "CPU device (softmax-stages)");
-    size_t free_bytes = 0;
-    cudaMemGetInfo(&free_bytes, &device.totalGlobalMem);
+    std::snprintf(device.uuid.bytes, sizeof device.uuid.bytes, "CPU device %d", number);
+    device.totalGlobalMem = device_memory_bytes();
     device.sharedMemPerBlock = kSharedPerBlock;
     device.regsPerBlock = kRegisters;
     device.warpSize = 32;
@@ -83,12 +120,26 @@ cudaDeviceProp describe_device() {
     device.major = 9;
     device.minor = 0;
     device.multiProcessorCount = kMultiprocessors;
+    device.memPitch = 2147483647;
+    describe_textures(device);
     device.integrated = 1;
     device.canMapHostMemory = 1;
+    device.pciBusID = number + 1;
     device.asyncEngineCount = 0;
     device.concurrentKernels = 0;
     device.unifiedAddressing = 1;
     device.memoryBusWidth = 6144;
+    device.streamPrioritiesSupported = 1;
+    device.globalL1CacheSupported = device.localL1CacheSupported = 1;
+    device.multiGpuBoardGroupID = number;
+    device.concurrentManagedAccess = 1;
+    device.computePreemptionSupported = 1;
+    device.canUseHostPointerForRegisteredMem = 1;
+    device.hostRegisterSupported = 1;
+    device.memoryPoolsSupported = 1;
+    device.unifiedFunctionPointers = 1;
+    device.deviceNumaId = -1;
+    device.singleToDoublePrecisionPerfRatio = 2;
     device.l2CacheSize = 50 * 1024 * 1024;
     device.persistingL2CacheMaxSize = 0;
     device.maxThreadsPerMultiProcessor = kThreadsPerMultiprocessor;
@@ -101,6 +152,150 @@ cudaDeviceProp describe_device() {
     device.reservedSharedMemPerBlock = kSharedKeptPerBlock;
     device.clusterLaunch = 1;
     return device;
+}
+
+// What a program asks for one by one: what describe_device() says, and a few that it has no member for. Clock rates are
+// 0, unknown: nothing here is a measure of a GPU's time.
+const std::unordered_map<int, size_t>& attributes(int number) {
+    static std::mutex mutex;
+    static auto* const all = new std::unordered_map<int, std::unordered_map<int, size_t>>;
+    const std::lock_guard<std::mutex> lock(mutex);
+    auto& values = (*all)[number];
+    if (!values.empty()) return values;
+    const cudaDeviceProp of = describe_device(number);
+    const auto as_size = [](auto value) { return static_cast<size_t>(value); };
+    values = {
+        {cudaDevAttrMaxThreadsPerBlock, as_size(of.maxThreadsPerBlock)},
+        {cudaDevAttrMaxBlockDimX, as_size(of.maxThreadsDim[0])},
+        {cudaDevAttrMaxBlockDimY, as_size(of.maxThreadsDim[1])},
+        {cudaDevAttrMaxBlockDimZ, as_size(of.maxThreadsDim[2])},
+        {cudaDevAttrMaxGridDimX, as_size(of.maxGridSize[0])},
+        {cudaDevAttrMaxGridDimY, as_size(of.maxGridSize[1])},
+        {cudaDevAttrMaxGridDimZ, as_size(of.maxGridSize[2])},
+        {cudaDevAttrMaxSharedMemoryPerBlock, as_size(of.sharedMemPerBlock)},
+        {cudaDevAttrTotalConstantMemory, as_size(of.totalConstMem)},
+        {cudaDevAttrWarpSize, as_size(of.warpSize)},
+        {cudaDevAttrMaxPitch, as_size(of.memPitch)},
+        {cudaDevAttrMaxRegistersPerBlock, as_size(of.regsPerBlock)},
+        {cudaDevAttrClockRate, as_size(of.clockRate)},
+        {cudaDevAttrTextureAlignment, as_size(of.textureAlignment)},
+        {cudaDevAttrGpuOverlap, as_size(of.deviceOverlap)},
+        {cudaDevAttrMultiProcessorCount, as_size(of.multiProcessorCount)},
+        {cudaDevAttrKernelExecTimeout, as_size(of.kernelExecTimeoutEnabled)},
+        {cudaDevAttrIntegrated, as_size(of.integrated)},
+        {cudaDevAttrCanMapHostMemory, as_size(of.canMapHostMemory)},
+        {cudaDevAttrComputeMode, as_size(of.computeMode)},
+        {cudaDevAttrMaxTexture1DWidth, as_size(of.maxTexture1D)},
+        {cudaDevAttrMaxTexture2DWidth, as_size(of.maxTexture2D[0])},
+        {cudaDevAttrMaxTexture2DHeight, as_size(of.maxTexture2D[1])},
+        {cudaDevAttrMaxTexture3DWidth, as_size(of.maxTexture3D[0])},
+        {cudaDevAttrMaxTexture3DHeight, as_size(of.maxTexture3D[1])},
+        {cudaDevAttrMaxTexture3DDepth, as_size(of.maxTexture3D[2])},
+        {cudaDevAttrMaxTexture2DLayeredWidth, as_size(of.maxTexture2DLayered[0])},
+        {cudaDevAttrMaxTexture2DLayeredHeight, as_size(of.maxTexture2DLayered[1])},
+        {cudaDevAttrMaxTexture2DLayeredLayers, as_size(of.maxTexture2DLayered[2])},
+        {cudaDevAttrSurfaceAlignment, as_size(of.surfaceAlignment)},
+        {cudaDevAttrConcurrentKernels, as_size(of.concurrentKernels)},
+        {cudaDevAttrEccEnabled, as_size(of.ECCEnabled)},
+        {cudaDevAttrPciBusId, as_size(of.pciBusID)},
+        {cudaDevAttrPciDeviceId, as_size(of.pciDeviceID)},
+        {cudaDevAttrTccDriver, as_size(of.tccDriver)},
+        {cudaDevAttrMemoryClockRate, as_size(of.memoryClockRate)},
+        {cudaDevAttrGlobalMemoryBusWidth, as_size(of.memoryBusWidth)},
+        {cudaDevAttrL2CacheSize, as_size(of.l2CacheSize)},
+        {cudaDevAttrMaxThreadsPerMultiProcessor, as_size(of.maxThreadsPerMultiProcessor)},
+        {cudaDevAttrAsyncEngineCount, as_size(of.asyncEngineCount)},
+        {cudaDevAttrUnifiedAddressing, as_size(of.unifiedAddressing)},
+        {cudaDevAttrMaxTexture1DLayeredWidth, as_size(of.maxTexture1DLayered[0])},
+        {cudaDevAttrMaxTexture1DLayeredLayers, as_size(of.maxTexture1DLayered[1])},
+        {cudaDevAttrMaxTexture2DGatherWidth, as_size(of.maxTexture2DGather[0])},
+        {cudaDevAttrMaxTexture2DGatherHeight, as_size(of.maxTexture2DGather[1])},
+        {cudaDevAttrMaxTexture3DWidthAlt, as_size(of.maxTexture3DAlt[0])},
+        {cudaDevAttrMaxTexture3DHeightAlt, as_size(of.maxTexture3DAlt[1])},
+        {cudaDevAttrMaxTexture3DDepthAlt, as_size(of.maxTexture3DAlt[2])},
+        {cudaDevAttrPciDomainId, as_size(of.pciDomainID)},
+        {cudaDevAttrTexturePitchAlignment, as_size(of.texturePitchAlignment)},
+        {cudaDevAttrMaxTextureCubemapWidth, as_size(of.maxTextureCubemap)},
+        {cudaDevAttrMaxTextureCubemapLayeredWidth, as_size(of.maxTextureCubemapLayered[0])},
+        {cudaDevAttrMaxTextureCubemapLayeredLayers, as_size(of.maxTextureCubemapLayered[1])},
+        {cudaDevAttrMaxSurface1DWidth, as_size(of.maxSurface1D)},
+        {cudaDevAttrMaxSurface2DWidth, as_size(of.maxSurface2D[0])},
+        {cudaDevAttrMaxSurface2DHeight, as_size(of.maxSurface2D[1])},
+        {cudaDevAttrMaxSurface3DWidth, as_size(of.maxSurface3D[0])},
+        {cudaDevAttrMaxSurface3DHeight, as_size(of.maxSurface3D[1])},
+        {cudaDevAttrMaxSurface3DDepth, as_size(of.maxSurface3D[2])},
+        {cudaDevAttrMaxSurface1DLayeredWidth, as_size(of.maxSurface1DLayered[0])},
+        {cudaDevAttrMaxSurface1DLayeredLayers, as_size(of.maxSurface1DLayered[1])},
+        {cudaDevAttrMaxSurface2DLayeredWidth, as_size(of.maxSurface2DLayered[0])},
+        {cudaDevAttrMaxSurface2DLayeredHeight, as_size(of.maxSurface2DLayered[1])},
+        {cudaDevAttrMaxSurface2DLayeredLayers, as_size(of.maxSurface2DLayered[2])},
+        {cudaDevAttrMaxSurfaceCubemapWidth, as_size(of.maxSurfaceCubemap)},
+        {cudaDevAttrMaxSurfaceCubemapLayeredWidth, as_size(of.maxSurfaceCubemapLayered[0])},
+        {cudaDevAttrMaxSurfaceCubemapLayeredLayers, as_size(of.maxSurfaceCubemapLayered[1])},
+        {cudaDevAttrMaxTexture1DLinearWidth, as_size(of.maxTexture1DLinear)},
+        {cudaDevAttrMaxTexture2DLinearWidth, as_size(of.maxTexture2DLinear[0])},
+        {cudaDevAttrMaxTexture2DLinearHeight, as_size(of.maxTexture2DLinear[1])},
+        {cudaDevAttrMaxTexture2DLinearPitch, as_size(of.maxTexture2DLinear[2])},
+        {cudaDevAttrMaxTexture2DMipmappedWidth, as_size(of.maxTexture2DMipmap[0])},
+        {cudaDevAttrMaxTexture2DMipmappedHeight, as_size(of.maxTexture2DMipmap[1])},
+        {cudaDevAttrComputeCapabilityMajor, as_size(of.major)},
+        {cudaDevAttrComputeCapabilityMinor, as_size(of.minor)},
+        {cudaDevAttrMaxTexture1DMipmappedWidth, as_size(of.maxTexture1DMipmap)},
+        {cudaDevAttrStreamPrioritiesSupported, as_size(of.streamPrioritiesSupported)},
+        {cudaDevAttrGlobalL1CacheSupported, as_size(of.globalL1CacheSupported)},
+        {cudaDevAttrLocalL1CacheSupported, as_size(of.localL1CacheSupported)},
+        {cudaDevAttrMaxSharedMemoryPerMultiprocessor, as_size(of.sharedMemPerMultiprocessor)},
+        {cudaDevAttrMaxRegistersPerMultiprocessor, as_size(of.regsPerMultiprocessor)},
+        {cudaDevAttrManagedMemory, as_size(of.managedMemory)},
+        {cudaDevAttrIsMultiGpuBoard, as_size(of.isMultiGpuBoard)},
+        {cudaDevAttrMultiGpuBoardGroupID, as_size(of.multiGpuBoardGroupID)},
+        {cudaDevAttrHostNativeAtomicSupported, as_size(of.hostNativeAtomicSupported)},
+        {cudaDevAttrSingleToDoublePrecisionPerfRatio, as_size(of.singleToDoublePrecisionPerfRatio)},
+        {cudaDevAttrPageableMemoryAccess, as_size(of.pageableMemoryAccess)},
+        {cudaDevAttrConcurrentManagedAccess, as_size(of.concurrentManagedAccess)},
+        {cudaDevAttrComputePreemptionSupported, as_size(of.computePreemptionSupported)},
+        {cudaDevAttrCanUseHostPointerForRegisteredMem,
+         as_size(of.canUseHostPointerForRegisteredMem)},
+        {cudaDevAttrCooperativeLaunch, as_size(of.cooperativeLaunch)},
+        {cudaDevAttrCooperativeMultiDeviceLaunch, as_size(of.cooperativeMultiDeviceLaunch)},
+        {cudaDevAttrMaxSharedMemoryPerBlockOptin, as_size(of.sharedMemPerBlockOptin)},
+        {cudaDevAttrCanFlushRemoteWrites, 0},
+        {cudaDevAttrHostRegisterSupported, as_size(of.hostRegisterSupported)},
+        {cudaDevAttrPageableMemoryAccessUsesHostPageTables,
+         as_size(of.pageableMemoryAccessUsesHostPageTables)},
+        {cudaDevAttrDirectManagedMemAccessFromHost, as_size(of.directManagedMemAccessFromHost)},
+        {cudaDevAttrMaxBlocksPerMultiprocessor, as_size(of.maxBlocksPerMultiProcessor)},
+        {cudaDevAttrMaxPersistingL2CacheSize, as_size(of.persistingL2CacheMaxSize)},
+        {cudaDevAttrMaxAccessPolicyWindowSize, as_size(of.accessPolicyMaxWindowSize)},
+        {cudaDevAttrReservedSharedMemoryPerBlock, as_size(of.reservedSharedMemPerBlock)},
+        {cudaDevAttrSparseCudaArraySupported, as_size(of.sparseCudaArraySupported)},
+        {cudaDevAttrHostRegisterReadOnlySupported, as_size(of.hostRegisterReadOnlySupported)},
+        {cudaDevAttrTimelineSemaphoreInteropSupported,
+         as_size(of.timelineSemaphoreInteropSupported)},
+        {cudaDevAttrMemoryPoolsSupported, as_size(of.memoryPoolsSupported)},
+        {cudaDevAttrGPUDirectRDMASupported, as_size(of.gpuDirectRDMASupported)},
+        {cudaDevAttrGPUDirectRDMAFlushWritesOptions, as_size(of.gpuDirectRDMAFlushWritesOptions)},
+        {cudaDevAttrGPUDirectRDMAWritesOrdering, as_size(of.gpuDirectRDMAWritesOrdering)},
+        {cudaDevAttrMemoryPoolSupportedHandleTypes, as_size(of.memoryPoolSupportedHandleTypes)},
+        {cudaDevAttrClusterLaunch, as_size(of.clusterLaunch)},
+        {cudaDevAttrDeferredMappingCudaArraySupported,
+         as_size(of.deferredMappingCudaArraySupported)},
+        {cudaDevAttrIpcEventSupport, as_size(of.ipcEventSupported)},
+        {cudaDevAttrMemSyncDomainCount, 1},
+        {cudaDevAttrNumaConfig, as_size(of.deviceNumaConfig)},
+        {cudaDevAttrNumaId, as_size(of.deviceNumaId)},
+        {cudaDevAttrMpsEnabled, as_size(of.mpsEnabled)},
+        {cudaDevAttrHostNumaId, as_size(of.hostNumaId)},
+        {cudaDevAttrD3D12CigSupported, 0},
+        {cudaDevAttrVulkanCigSupported, 0},
+        {cudaDevAttrGpuPciDeviceId, as_size(of.gpuPciDeviceID)},
+        {cudaDevAttrGpuPciSubsystemId, as_size(of.gpuPciSubsystemID)},
+        {cudaDevAttrHostNumaMemoryPoolsSupported, 0},
+        {cudaDevAttrHostNumaMultinodeIpcSupported, as_size(of.hostNumaMultinodeIpcSupported)},
+        {cudaDevAttrHostMemoryPoolsSupported, 0},
+        {cudaDevAttrOnlyPartialHostNativeAtomicSupported, 0},
+    };
+    return values;
 }
 
 std::string beyond(const char* what, unsigned long long asked, unsigned long long limit) {
@@ -166,6 +361,10 @@ std::string objection_to_cooperation(const LaunchRequest& request) {
 
 }  // namespace
 
+unsigned multiprocessor_count() {
+    return kMultiprocessors;
+}
+
 std::string launch_objection(const LaunchRequest& request, cudaError_t& code) {
     const LaunchConfiguration& launch = request.configuration;
     code = cudaErrorInvalidConfiguration;
@@ -177,6 +376,11 @@ std::string launch_objection(const LaunchRequest& request, cudaError_t& code) {
     if (std::string text = objection_to_cluster(launch, kernel); !text.empty()) return text;
     code = cudaErrorInvalidResourceHandle;
     if (!is_stream(launch.stream)) return "its stream was never created, or is destroyed";
+    if (device_of(launch.stream) != current_device()) {
+        return "its stream is of device " + std::to_string(device_of(launch.stream)) +
+               ", and the calling thread has chosen device " + std::to_string(current_device()) +
+               ": cudaSetDevice comes before the launch";
+    }
     code = cudaErrorNotSupported;
     if (launch.cooperative && launch.cluster.x * launch.cluster.y * launch.cluster.z > 1) {
         return "cooperative launches of clusters are not supported";
@@ -191,81 +395,49 @@ std::string launch_objection(const LaunchRequest& request, cudaError_t& code) {
 
 using namespace cpu_device;
 
-cudaError_t cudaGetDevice(int* device) {
-    if (device == nullptr) return remembered(cudaErrorInvalidValue);
-    *device = 0;
-    return cudaSuccess;
-}
-
-cudaError_t cudaSetDevice(int device) {
-    return remembered(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
-}
-
-cudaError_t cudaGetDeviceCount(int* count) {
-    if (count == nullptr) return remembered(cudaErrorInvalidValue);
-    *count = has_address_space() ? 1 : 0;
-    return remembered(*count == 1 ? cudaSuccess : cudaErrorNoDevice);
-}
-
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
     if (properties == nullptr) return remembered(cudaErrorInvalidValue);
-    if (device != 0) return remembered(cudaErrorInvalidDevice);
-    *properties = describe_device();
+    if (!is_device(device)) return remembered(cudaErrorInvalidDevice);
+    *properties = describe_device(device);
     return cudaSuccess;
 }
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
-    cudaDeviceProp properties;
     if (value == nullptr) return remembered(cudaErrorInvalidValue);
-    if (const cudaError_t error = cudaGetDeviceProperties(&properties, device)) return error;
-    const std::unordered_map<int, size_t> values{
-        {cudaDevAttrMaxThreadsPerBlock, properties.maxThreadsPerBlock},
-        {cudaDevAttrMaxBlockDimX, properties.maxThreadsDim[0]},
-        {cudaDevAttrMaxBlockDimY, properties.maxThreadsDim[1]},
-        {cudaDevAttrMaxBlockDimZ, properties.maxThreadsDim[2]},
-        {cudaDevAttrMaxGridDimX, properties.maxGridSize[0]},
-        {cudaDevAttrMaxGridDimY, properties.maxGridSize[1]},
-        {cudaDevAttrMaxGridDimZ, properties.maxGridSize[2]},
-        {cudaDevAttrMaxSharedMemoryPerBlock, properties.sharedMemPerBlock},
-        {cudaDevAttrTotalConstantMemory, properties.totalConstMem},
-        {cudaDevAttrWarpSize, properties.warpSize},
-        {cudaDevAttrMaxRegistersPerBlock, properties.regsPerBlock},
-        {cudaDevAttrClockRate, 0},  // unknown: nothing here is a measure of a GPU's time
-        {cudaDevAttrMultiProcessorCount, properties.multiProcessorCount},
-        {cudaDevAttrIntegrated, properties.integrated},
-        {cudaDevAttrConcurrentKernels, properties.concurrentKernels},
-        {cudaDevAttrMemoryClockRate, 0},
-        {cudaDevAttrGlobalMemoryBusWidth, properties.memoryBusWidth},
-        {cudaDevAttrL2CacheSize, properties.l2CacheSize},
-        {cudaDevAttrMaxThreadsPerMultiProcessor, properties.maxThreadsPerMultiProcessor},
-        {cudaDevAttrUnifiedAddressing, properties.unifiedAddressing},
-        {cudaDevAttrComputeCapabilityMajor, properties.major},
-        {cudaDevAttrComputeCapabilityMinor, properties.minor},
-        {cudaDevAttrMaxSharedMemoryPerMultiprocessor, properties.sharedMemPerMultiprocessor},
-        {cudaDevAttrMaxRegistersPerMultiprocessor, properties.regsPerMultiprocessor},
-        {cudaDevAttrManagedMemory, properties.managedMemory},
-        {cudaDevAttrCooperativeLaunch, properties.cooperativeLaunch},
-        {cudaDevAttrMaxSharedMemoryPerBlockOptin, properties.sharedMemPerBlockOptin},
-        {cudaDevAttrMaxBlocksPerMultiprocessor, properties.maxBlocksPerMultiProcessor},
-        {cudaDevAttrMaxPersistingL2CacheSize, properties.persistingL2CacheMaxSize},
-        {cudaDevAttrReservedSharedMemoryPerBlock, properties.reservedSharedMemPerBlock},
-        {cudaDevAttrMemoryPoolsSupported, 1},
-        {cudaDevAttrClusterLaunch, properties.clusterLaunch},
-    };
+    if (!is_device(device)) return remembered(cudaErrorInvalidDevice);
+    const auto& values = attributes(device);
     const auto found = values.find(attribute);
     if (found == values.end()) return remembered(cudaErrorInvalidValue);
     *value = static_cast<int>(found->second);
     return cudaSuccess;
 }
 
-// Limits of the GPU's own heaps and caches: accepted, and nothing to be limited here.
-cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) {
+// Limits of the GPU's own heaps and caches: kept for those who ask, and nothing to be limited here.
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
+    if (!is_limit(limit)) return remembered(cudaErrorUnsupportedLimit);
+    const std::lock_guard<std::mutex> lock(kernels_mutex);
+    limits[limit] = value;
     return cudaSuccess;
 }
 
 cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
     if (value == nullptr) return remembered(cudaErrorInvalidValue);
-    *value = limit == cudaLimitStackSize ? 1024 : 0;
+    if (!is_limit(limit)) return remembered(cudaErrorUnsupportedLimit);
+    const std::lock_guard<std::mutex> lock(kernels_mutex);
+    *value = limits[limit];
+    return cudaSuccess;
+}
+
+// How the GPU divides its fast memory, which a program may only wish for.
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config) {
+    if (config > cudaFuncCachePreferEqual) return remembered(cudaErrorInvalidValue);
+    cache_config = config;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
+    if (config == nullptr) return remembered(cudaErrorInvalidValue);
+    *config = cache_config;
     return cudaSuccess;
 }
 
@@ -299,6 +471,14 @@ cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute
         case cudaFuncAttributeNonPortableClusterSizeAllowed:
             state.large_clusters = value != 0;
             return cudaSuccess;
+        // As __cluster_dims__ says it: the launch is held to that.
+        case cudaFuncAttributeClusterDimMustBeSet:
+        case cudaFuncAttributeRequiredClusterWidth:
+        case cudaFuncAttributeRequiredClusterHeight:
+        case cudaFuncAttributeRequiredClusterDepth:
+        case cudaFuncAttributeClusterSchedulingPolicyPreference:
+        case cudaFuncAttributeMax:
+            break;
     }
     return remembered(cudaErrorInvalidValue);
 }
@@ -318,6 +498,17 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* ke
 }
 
 cudaError_t cudaFuncSetCacheConfig(const void*, cudaFuncCache) {
+    return cudaSuccess;
+}
+
+// As the linker knows it.
+cudaError_t cudaFuncGetName(const char** name, const void* kernel) {
+    if (name == nullptr) return remembered(cudaErrorInvalidValue);
+    Dl_info found;
+    if (kernel == nullptr || dladdr(kernel, &found) == 0 || found.dli_sname == nullptr) {
+        return remembered(cudaErrorInvalidDeviceFunction);
+    }
+    *name = found.dli_sname;
     return cudaSuccess;
 }
 
@@ -353,6 +544,26 @@ cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* kernel,
     }
     const int cluster_blocks = static_cast<int>(cluster.x * cluster.y * cluster.z);
     *clusters = blocks * kMultiprocessors / cluster_blocks;
+    return cudaSuccess;
+}
+
+// As much as each block may have where that many are resident.
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void* kernel, int blocks,
+                                                      int block_threads) {
+    if (bytes == nullptr || blocks < 1 || block_threads < 1) {
+        return remembered(cudaErrorInvalidValue);
+    }
+    if (kernel == nullptr) return remembered(cudaErrorInvalidDeviceFunction);
+    int most = 0;
+    if (const cudaError_t error =
+            cudaOccupancyMaxActiveBlocksPerMultiprocessor(&most, kernel, block_threads, 0)) {
+        return error;
+    }
+    if (blocks > most) return remembered(cudaErrorInvalidValue);
+    const KernelState state = kernel_state(kernel);
+    const size_t taken = state.static_shared + kSharedKeptPerBlock;
+    const size_t share = kSharedPerMultiprocessor / static_cast<size_t>(blocks);
+    *bytes = std::min(share - std::min(share, taken), state.dynamic_shared_limit);
     return cudaSuccess;
 }
 

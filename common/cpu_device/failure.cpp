@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unwind.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -12,6 +13,7 @@
 #include "access.hpp"
 #include "allocation_history.hpp"
 #include "cpu_device/core.h"
+#include "fast.hpp"
 #include "program_image.hpp"
 #include "strict.hpp"
 #include "symbolize.hpp"
@@ -55,8 +57,9 @@ void describe_fault(Failure& failure, int signal, const siginfo_t& info) {
         describe_timeout(failure);
     } else if (is_below_stack(address)) {
         failure.code = cudaErrorHardwareStackError;
+        const uintptr_t bytes = current.lane->stack_high - current.lane->stack_low;
         failure.set_what("stack overflow: local variables of the thread take more than %zu KB",
-                         kStackBytes / 1024);
+                         static_cast<size_t>((bytes + kKilobyte - 1) / kKilobyte));
     } else if (address == 0) {
         failure.code = cudaErrorIllegalAddress;
         failure.is_null = true;
@@ -151,6 +154,26 @@ void FirstFailure::record(const Failure& failure) {
     happened_ = true;
 }
 
+void FirstFailure::explain(const std::string& table) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!happened_) explanation_ = table;
+}
+
+bool Overlooked::has(uintptr_t place) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return failures_.count(place) > 0;
+}
+
+bool Overlooked::take(const Failure& failure, uintptr_t place) {
+    if (!is_strict() && !is_fast()) return false;
+    const Undisturbed container_grows;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    Failure& kept = failures_.try_emplace(place, failure).first->second;
+    kept.frames[0] = place;
+    kept.frame_count = 1;
+    return true;
+}
+
 Failure failure_of(const Worker& worker, const Lane* lane, cudaError_t code) {
     Failure failure;
     failure.code = code;
@@ -182,6 +205,17 @@ void fail_here(Failure failure) {
     end_launch(failure);
 }
 
+void fail_at_instruction(Failure failure, uintptr_t place) {
+    failure.tells_callers = true;
+    failure.capture_frames();
+    int first = 0;
+    while (first < failure.frame_count && failure.frames[first] != place) first++;
+    if (first == failure.frame_count) fail_at_place(failure, place);
+    std::copy(failure.frames + first, failure.frames + failure.frame_count, failure.frames);
+    failure.frame_count -= first;
+    end_launch(failure);
+}
+
 void fail_at_place(Failure failure, uintptr_t place) {
     failure.frames[0] = place;
     failure.frame_count = 1;
@@ -194,13 +228,19 @@ std::string coordinates(uint3 at) {
 }
 
 std::string failure_text(const Failure& failure, const std::string& kernel_name) {
+    // What is placed in a library's wrapper is placed in the kernel that calls it as well.
+    const auto lines = [&](const std::vector<uintptr_t>& frames) {
+        if (failure.tells_callers) return user_lines(frames);
+        const std::string called = line_in_kernel(frames, kernel_name);
+        return user_line(frames) + (called.empty() ? "" : ", called at " + called);
+    };
     std::string text = "kernel " + kernel_name + ", block " + coordinates(failure.block);
     if (failure.has_thread) text += ", thread " + coordinates(failure.thread);
     text += std::string(": ") + failure.what;
     if (failure.place[0] != 0) {
         text += std::string(", at ") + short_path(failure.place);
     } else if (failure.frame_count > 0) {
-        text += ", at " + user_line({failure.frames, failure.frames + failure.frame_count});
+        text += ", at " + lines({failure.frames, failure.frames + failure.frame_count});
     }
     if (failure.freed != 0) text += freed_text(failure.freed);
     if (failure.is_null) text += failed_allocations_text();
@@ -208,7 +248,7 @@ std::string failure_text(const Failure& failure, const std::string& kernel_name)
         text += ": the shuffle at " + user_line({failure.cause}) + " " + failure.cause_text;
     }
     if (failure.other[0] != 0) {
-        text += std::string("; ") + failure.other + " at " + user_line({failure.other_frame});
+        text += std::string("; ") + failure.other + " at " + lines({failure.other_frame});
     }
     return text;
 }

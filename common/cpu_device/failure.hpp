@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdarg>
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <string>
 
@@ -25,9 +26,10 @@ struct Failure {
     uint3 block{};
     bool has_thread = false;
     uint3 thread{};
-    char place[256] = {};       // the source line, where it is known without the frames
-    char other[96] = {};        // what happened elsewhere and is part of it; empty if nothing
-    uintptr_t other_frame = 0;  // a return address there
+    char place[256] = {};        // the source line, where it is known without the frames
+    char other[96] = {};         // what happened elsewhere and is part of it; empty if nothing
+    uintptr_t other_frame = 0;   // a return address there
+    bool tells_callers = false;  // of both places
     int frame_count = 0;
     uintptr_t frames[kMaxFrames] = {};  // return addresses, innermost first
     bool is_null = false;               // a null pointer was used: perhaps of a call that failed
@@ -44,6 +46,9 @@ struct Failure {
 class FirstFailure {
 public:
     void record(const Failure& failure);
+    // Further lines, of the failure that is recorded next.
+    void explain(const std::string& table);
+    const std::string& explanation() const { return explanation_; }
     bool happened() const { return happened_; }
     const Failure& get() const { return failure_; }
 
@@ -51,6 +56,21 @@ private:
     std::mutex mutex_;
     std::atomic<bool> happened_{false};
     Failure failure_;
+    std::string explanation_;
+};
+
+// Undefined behaviour after which every GPU runs on. In a program of one's own it is reported once for each place, and
+// the launch goes on, so that the rest of the program can be seen; elsewhere it ends the launch.
+class Overlooked {
+public:
+    // Keeps the failure to be reported after the launch; false if it has to end the launch. A lane may call it.
+    bool take(const Failure& failure, uintptr_t place);
+    bool has(uintptr_t place);
+    const std::map<uintptr_t, Failure>& all() const { return failures_; }
+
+private:
+    std::mutex mutex_;
+    std::map<uintptr_t, Failure> failures_;
 };
 
 // Fills in who: the worker's block, and the lane if there is one.
@@ -64,6 +84,9 @@ Failure failure_of_running_lane(cudaError_t code);
 
 // The same with a place in the kernel that the lane has left already.
 [[noreturn]] void fail_at_place(Failure failure, uintptr_t place);
+
+// The same at a call of the kernel's that has yet to return, with what called that.
+[[noreturn]] void fail_at_instruction(Failure failure, uintptr_t place);
 
 // "(1,0,0)".
 std::string coordinates(uint3 at);

@@ -81,6 +81,14 @@ public:
 #endif
     }
 
+    // Whether it has neither been started nor ever suspended, since it was forgotten.
+    bool is_none() const {
+        return place_ == 0;
+    }
+    void forget() {
+        place_ = 0;
+    }
+
 private:
     // In front of a function's stack there is the address where it returns to, on x86-64.
 #if defined(__x86_64__)

@@ -22,7 +22,10 @@
 
 #include "access.hpp"
 #include "api.hpp"
+#include "common/io/front_door.hpp"
 #include "common/io/text.hpp"
+#include "devices.hpp"
+#include "fast.hpp"
 #include "meetings.hpp"
 #include "program_image.hpp"
 #include "spinning.hpp"
@@ -33,6 +36,7 @@
 namespace cpu_device {
 namespace {
 
+using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
 // An OS thread that waits for work, for as long as the process lives.
@@ -41,7 +45,7 @@ public:
     explicit WorkerThread(unsigned number) {
         worker_.number = number;
         std::thread([this] { live(); }).detach();
-        wait(milliseconds::max());
+        wait(microseconds::max());
     }
 
     Worker& worker() { return worker_; }
@@ -54,10 +58,10 @@ public:
     }
 
     // Whether it has finished, after waiting for that at most so long.
-    bool wait(milliseconds longest) {
+    bool wait(microseconds longest) {
         std::unique_lock<std::mutex> lock(mutex_);
         const auto idle = [this] { return idle_; };
-        if (longest != milliseconds::max()) return changed_.wait_for(lock, longest, idle);
+        if (longest != microseconds::max()) return changed_.wait_for(lock, longest, idle);
         changed_.wait(lock, idle);
         return true;
     }
@@ -83,7 +87,7 @@ private:
     bool idle_ = false;
 };
 
-struct Pool {
+struct WorkerPool {
     std::mutex one_launch;
     std::mutex growing;
     std::vector<std::unique_ptr<WorkerThread>> threads;
@@ -91,6 +95,8 @@ struct Pool {
     size_t error_count = 0;
     std::vector<std::string> first_errors;
     bool prints_errors = true, prints_waits = true;
+    const EndOfGrids* ends = nullptr;
+    uint64_t begun_before_ends = 0;
     std::vector<std::string> notes;
     std::set<uintptr_t> noted;  // places
     std::atomic<Observer*> observer{nullptr};
@@ -114,7 +120,7 @@ double number_from_environment(const char* name, double otherwise) {
 }
 
 // What the blocks are doing that have begun and are not finished.
-void print_states(Pool& of) {
+void print_states(WorkerPool& of) {
     constexpr int kShown = 8;
     const std::lock_guard<std::mutex> lock(of.growing);
     int blocks = 0;
@@ -129,7 +135,7 @@ void print_states(Pool& of) {
 
 // For test programs, which nobody watches: a process that runs for ever, whatever keeps it, ends
 // and says where its kernels were. They may be running still, so this is a last look, not a sure one.
-void limit_time(Pool& of) {
+void limit_time(WorkerPool& of) {
     const double seconds = number_from_environment("CPU_DEVICE_TIME_LIMIT_SECONDS", 0);
     if (seconds <= 0) return;
     std::thread([&of, seconds] {
@@ -144,10 +150,11 @@ void limit_time(Pool& of) {
     }).detach();
 }
 
-Pool& pool() {
-    static Pool* const instance = [] {
+WorkerPool& pool() {
+    static WorkerPool* const instance = [] {
         install_watchdog_handler();
-        Pool* made = new Pool;  // its threads live to the very end of the process
+        io::end_with_front_door();
+        WorkerPool* made = new WorkerPool;  // its threads live to the very end of the process
         limit_time(*made);
         return made;
     }();
@@ -163,6 +170,8 @@ uint64_t usual_worker_count() {
 // How long no thread may get anywhere. What is observed takes about ten times as long.
 constexpr int kTimesIfObserved = 10;
 double patience_seconds(bool observed) {
+    // Without hooks a loop that works looks like one that waits: it is said how far the grid is.
+    if (is_fast()) return number_from_environment("CPU_DEVICE_WATCHDOG_SECONDS", 0);
     return number_from_environment("CPU_DEVICE_WATCHDOG_SECONDS", 10) *
            (observed ? kTimesIfObserved : 1);
 }
@@ -172,7 +181,7 @@ double patience_seconds(bool observed) {
 void run_blocks(Worker& worker, Launch& launch) {
     worker.launch = &launch;
     worker.gang = &worker.alone;
-    worker.alone.members = {&worker};
+    worker.sharing = &worker.alone;
     worker.cluster_rank = 0;
     worker.cluster_index = dim3(0, 0, 0);
     prepare_for_launch(worker);
@@ -198,7 +207,10 @@ void choose_cluster(Gang& gang, Launch& launch) {
     if (!launch.stopped && !launch.cooperative) ClusterExits::judge(launch, gang);
     gang.cluster = launch.stopped ? UINT64_MAX : launch.next_block++;
     gang.phase = 0;
+    gang.at_barrier.clear();
+    gang.clocks.begin(static_cast<uint32_t>(gang.members.size()) * launch.threads);
     for (Worker* member : gang.members) {
+        member->idle_since = UINT64_MAX;
         member->cluster_told = 0;
         member->cluster_left = false;
     }
@@ -209,6 +221,7 @@ void run_clusters(Worker& worker, Launch& launch, Gang& gang, unsigned rank) {
     const dim3 grid = launch.request->configuration.grid, cluster = launch.gang;
     worker.launch = &launch;
     worker.gang = &gang;
+    worker.sharing = launch.cooperative ? &worker.alone : &gang;
     worker.cluster_rank = rank;
     const uint3 place = position(rank, cluster);
     worker.cluster_index = dim3(place);
@@ -317,7 +330,7 @@ private:
         if (std::exchange(has_said_, true)) return;
         char text[256];
         std::snprintf(text, sizeof text,
-                      " gets nowhere for %g seconds: perhaps a loop that never ends; it is ended "
+                      " gets nowhere for %g s: perhaps a loop that never ends; it is ended "
                       "after %g",
                       launch_.patience / kTimesIfObserved, launch_.patience);
         if (!pool().prints_waits) return;
@@ -339,19 +352,22 @@ private:
 
 // ---------------------------------------------------------------- a launch
 
-std::vector<WorkerThread*> start_blocks(Launch& launch, Pool& from) {
+std::vector<WorkerThread*> start_blocks(Launch& launch, WorkerPool& from) {
     const uint64_t count = std::min(usual_worker_count(), launch.block_count);
     from.grow(count);
     std::vector<WorkerThread*> started;
     for (uint64_t i = 0; i < count; i++) {
         started.push_back(from.threads[i].get());
         started.back()->start([&launch](Worker& worker) { run_blocks(worker, launch); });
+        // What one does in less time than it takes to wake others it does alone.
+        constexpr microseconds kWakes{100};
+        if (is_fast() && i == 0 && started[0]->wait(kWakes)) break;
     }
     return started;
 }
 
 // A gang needs a worker for each of its blocks, however few there usually are.
-std::vector<WorkerThread*> start_clusters(Launch& launch, Pool& from,
+std::vector<WorkerThread*> start_clusters(Launch& launch, WorkerPool& from,
                                           std::vector<std::unique_ptr<Gang>>& gangs) {
     const unsigned size = launch.gang_size;
     const uint64_t usual = std::max<uint64_t>(1, usual_worker_count() / size);
@@ -375,7 +391,7 @@ std::vector<WorkerThread*> start_clusters(Launch& launch, Pool& from,
 }
 
 // Notes, once a shuffle, that what a thread stored may depend on a value that it did not get.
-void note_undefined(const Worker& worker, Pool& to) {
+void note_undefined(const Worker& worker, WorkerPool& to) {
     for (const UndefinedShuffle& shuffle : worker.undefined) {
         if (shuffle.stored_at == 0 || !to.noted.insert(shuffle.place).second) continue;
         to.notes.push_back("kernel " + name_of_kernel(*worker.launch->request) + ", block " +
@@ -386,20 +402,54 @@ void note_undefined(const Worker& worker, Pool& to) {
     }
 }
 
-void run_to_the_end(Launch& launch, Pool& from) {
+// How many threads of a launch have come to their end. Where work is looked at, that counts as progress as well, so
+// that only the blocks tell.
+class ThreadsEnded {
+public:
+    ThreadsEnded(const std::vector<WorkerThread*>& threads, const Launch& launch)
+        : threads_(threads), launch_(launch), before_(progress()) {}
+
+    double count() const {
+        if (is_fast()) return static_cast<double>(progress() - before_);
+        const uint64_t begun =
+            std::min(launch_.next_block * launch_.gang_size, launch_.block_count);
+        return static_cast<double>(begun - std::min<uint64_t>(begun, threads_.size())) *
+               launch_.threads;
+    }
+
+private:
+    uint64_t progress() const {
+        uint64_t all = 0;
+        for (WorkerThread* thread : threads_) all += thread->worker().progress;
+        return all;
+    }
+
+    const std::vector<WorkerThread*>& threads_;
+    const Launch& launch_;
+    const uint64_t before_;
+};
+
+void run_to_the_end(Launch& launch, WorkerPool& from) {
     std::vector<std::unique_ptr<Gang>> gangs;
     const std::vector<WorkerThread*> threads =
         launch.gang_size == 1 ? start_blocks(launch, from) : start_clusters(launch, from, gangs);
     Watchdog watchdog(launch);
+    const double all_threads = static_cast<double>(launch.block_count) * launch.threads;
+    Progress progress(*launch.request, from.launches_begun, all_threads);
+    const ThreadsEnded ended(threads, launch);
     for (WorkerThread* thread : threads) {
-        while (!thread->wait(Watchdog::kLook)) watchdog.look(threads);
+        while (!thread->wait(Watchdog::kLook)) {
+            watchdog.look(threads);
+            if (tells_progress()) progress.look(ended.count());
+        }
     }
+    if (tells_progress()) progress.end();
     if (launch.failure.happened()) return;
     for (WorkerThread* thread : threads) note_undefined(thread->worker(), from);
 }
 
 // Workers keep the launch, and the block that they could not finish, until it has been told of.
-void forget_launch(Pool& to) {
+void forget_launch(WorkerPool& to) {
     const std::lock_guard<std::mutex> lock(to.growing);
     for (const auto& thread : to.threads) {
         thread->worker().launch = nullptr;
@@ -407,14 +457,17 @@ void forget_launch(Pool& to) {
     }
 }
 
-void say(Pool& to, const std::string& text) {
+void print(const std::string& text) {
+    std::fflush(stdout);  // so that the message comes after what the program printed before
+    std::fprintf(stderr, "%s\n", is_strict() ? io::wrapped(text).c_str() : text.c_str());
+}
+
+void say(WorkerPool& to, const std::string& text) {
     to.last_error = text;
     to.error_count++;
     constexpr size_t kKept = 16;
     if (to.first_errors.size() < kKept) to.first_errors.push_back(text);
-    if (!to.prints_errors) return;
-    std::fflush(stdout);  // so that the message comes after what the program printed before
-    std::fprintf(stderr, "%s\n", is_strict() ? io::wrapped(text).c_str() : text.c_str());
+    if (to.prints_errors) print(text);
 }
 
 }  // namespace
@@ -426,13 +479,19 @@ uint3 position(uint64_t index, dim3 extent) {
 }
 
 void tell(const std::string& text) {
-    Pool& all = pool();
+    WorkerPool& all = pool();
     const std::lock_guard<std::mutex> lock(all.one_launch);
     say(all, text);
 }
 
+void mention(const std::string& text) {
+    WorkerPool& all = pool();
+    const std::lock_guard<std::mutex> lock(all.one_launch);
+    if (all.prints_errors) print(text);
+}
+
 cudaError_t run_launch(const LaunchRequest& request) {
-    Pool& all = pool();
+    WorkerPool& all = pool();
     const std::lock_guard<std::mutex> lock(all.one_launch);
     Launch launch;
     launch.request = &request;
@@ -444,20 +503,40 @@ cudaError_t run_launch(const LaunchRequest& request) {
     launch.gang_size = launch.gang.x * launch.gang.y * launch.gang.z;
     launch.memory = allocation_table();
     launch.device_memory = device_memory_range();
+    launch.device = current_device();  // its stream may be gone, where a graph runs it
     launch.program = program_image().all;
     launch.observer = all.observer;
     launch.patience = patience_seconds(launch.observer != nullptr);
+    ++all.launches_begun;
+    if (all.ends != nullptr) {
+        constexpr uint64_t kMostLaunches = 1000;
+        const bool are_many = all.launches_begun - all.begun_before_ends > kMostLaunches;
+        if (are_many || launch.cooperative || launch.block_count < all.ends->fewest_blocks()) {
+            ++all.launches_ended;
+            return are_many ? cudaErrorNotSupported : cudaSuccess;
+        }
+        launch.next_block = launch.block_count / launch.gang_size - 1;
+    }
     std::string name;
     if (launch.observer != nullptr) {
         name = name_of_kernel(request);
         launch.observer->begin_launch({name.c_str(), request.configuration});
     }
-    ++all.launches_begun;
+    const void* const kernel = request.kernel_address != nullptr
+                                   ? request.kernel_address
+                                   : reinterpret_cast<const void*>(request.run);
+    launch.watches_proxy = may_use_proxy(kernel);
     {
         const FaultHandlers handlers;
         run_to_the_end(launch, all);
     }
+    note_proxy_use(kernel, launch.uses_proxy);
     ++all.launches_ended;
+    for (const auto& [place, failure] : launch.overlooked.all()) {
+        if (all.noted.insert(place).second)
+            say(all, failure_text(failure, name_of_kernel(request)) +
+                         " (undefined; a GPU runs on, and so does this launch)");
+    }
     const bool failed = launch.failure.happened();
     if (launch.observer != nullptr) launch.observer->end_launch(failed);
     if (!failed) {
@@ -466,14 +545,34 @@ cudaError_t run_launch(const LaunchRequest& request) {
     }
     const Failure& failure = launch.failure.get();
     say(all, failure_text(failure, name_of_kernel(request)));
+    const std::string& explanation = launch.failure.explanation();
+    if (!explanation.empty() && all.prints_errors) std::fputs(explanation.c_str(), stderr);
+    all.last_error += explanation.empty() ? "" : "\n" + explanation;
     if (failure.code == cudaErrorLaunchTimeout) print_states(all);
     forget_launch(all);
     remember_failure(failure.code);
     return failure.code;
 }
 
+EndOfGrids::EndOfGrids(uint64_t fewest_blocks) : fewest_blocks_(fewest_blocks) {
+    WorkerPool& all = pool();
+    const std::lock_guard<std::mutex> lock(all.one_launch);
+    all.ends = this;
+    all.begun_before_ends = all.launches_begun;
+}
+
+EndOfGrids::~EndOfGrids() {
+    WorkerPool& all = pool();
+    const std::lock_guard<std::mutex> lock(all.one_launch);
+    all.ends = nullptr;
+}
+
+bool EndOfGrids::exist() {
+    return pool().ends != nullptr;
+}
+
 Observer* set_observer(Observer* observer) {
-    Pool& all = pool();
+    WorkerPool& all = pool();
     const std::lock_guard<std::mutex> lock(all.one_launch);
     return all.observer.exchange(observer);
 }

@@ -14,6 +14,24 @@ namespace cpu_device {
 // Runs the kernel to its end, one launch at a time; remembers and prints what went wrong.
 cudaError_t run_launch(const LaunchRequest& request);
 
+// While one exists, a launch runs the last block (or cluster) of its grid alone, and an allocation may be larger than the
+// memory that there is: pages become memory when they are touched. So a laptop sees what a kernel's last block does with
+// arrays of 2^31 elements. Launches of fewer blocks, and cooperative ones, do nothing: their blocks may have to do all
+// of the work. Large copies and fills are not supported, nor many launches.
+class EndOfGrids {
+public:
+    explicit EndOfGrids(uint64_t fewest_blocks);
+    EndOfGrids(const EndOfGrids&) = delete;
+    EndOfGrids& operator=(const EndOfGrids&) = delete;
+    ~EndOfGrids();
+
+    uint64_t fewest_blocks() const { return fewest_blocks_; }
+    static bool exist();
+
+private:
+    uint64_t fewest_blocks_;
+};
+
 // As the program spells it in the launch, where that says which kernel it is.
 std::string name_of_kernel(const LaunchRequest& request);
 
@@ -27,6 +45,9 @@ Observer* observer();
 // Says what an error code does not: on standard error, if errors are printed, and for
 // last_error_text.
 void tell(const std::string& text);
+
+// Prints what is worth knowing and no fault.
+void mention(const std::string& text);
 
 // The place of a block in its grid, or of a grid's block in its cluster: x runs fastest.
 uint3 position(uint64_t index, dim3 extent);

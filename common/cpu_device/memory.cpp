@@ -16,12 +16,16 @@
 
 #include "allocation_history.hpp"
 #include "api.hpp"
+#include "arrays.hpp"
 #include "capture.hpp"
 #include "common/io/memory.hpp"
 #include "cpu_device/runtime_api.h"
 #include "device_variables.hpp"
+#include "devices.hpp"
+#include "graph_memory.hpp"
 #include "host_memory.hpp"
 #include "launch.hpp"
+#include "pools.hpp"
 #include "strict.hpp"
 #include "virtual_functions.hpp"
 #include "worker.hpp"
@@ -34,15 +38,19 @@ namespace {
 // kernel.
 constexpr size_t kPoisonedBytes = size_t{16} << 20;
 
-constexpr size_t kAlignment = 256;                 // what cudaMalloc promises
-constexpr size_t kWorthAsking = size_t{64} << 20;  // how much memory is left
-constexpr size_t kFreedRemembered = 512;           // enough to name a recent mistake
+constexpr size_t kAlignment = 256;  // what cudaMalloc promises
+constexpr size_t kWorthAsking = size_t{64}
+                                << 20;    // how much memory is left, once so much more is promised
+constexpr size_t kFreedRemembered = 512;  // enough to name a recent mistake
 
 struct Arena {
     std::mutex mutex;
     AddressRange range;
     uintptr_t next = 0;
     size_t live_bytes = 0;
+    std::map<int, size_t> live_on;  // of them those of each device
+    // The most that was seen free, and what was promised when what is free was last asked for.
+    size_t room = 0, asked_at = 0;
     std::shared_ptr<const AllocationTable> table = std::make_shared<AllocationTable>();
 };
 
@@ -60,11 +68,25 @@ size_t rounded_up(size_t value, size_t unit) {
     return (value + unit - 1) / unit * unit;
 }
 
-// Linux would promise more than there is, and end the process when the promise comes due.
-bool fits(const Arena& arena, size_t bytes) {
-    if (bytes > device_memory_bytes() || arena.live_bytes > device_memory_bytes() - bytes)
+// What allocations of so many bytes may come to use, with what whoever observes keeps beside them.
+size_t promised(size_t bytes) {
+    const Observer* const watcher = observer();
+    return bytes + (watcher == nullptr ? 0 : watcher->shadow_bytes(bytes));
+}
+
+// Linux would promise more than there is, and end the process when the promise comes due: all that is
+// promised has to fit into the most that was ever seen free, and what comes into what is free now.
+bool fits(Arena& arena, int device, size_t bytes) {
+    if (EndOfGrids::exist()) return true;
+    if (bytes > device_memory_bytes() || arena.live_on[device] > device_memory_bytes() - bytes)
         return false;
-    return bytes <= kWorthAsking || bytes <= io::available_memory();
+    const size_t before = promised(arena.live_bytes), behind = promised(arena.live_bytes + bytes);
+    if (behind > arena.room) arena.room = std::max(arena.room, io::available_memory());
+    if (behind > arena.room) return false;
+    arena.asked_at = std::min(arena.asked_at, before);
+    if (behind - arena.asked_at <= kWorthAsking) return true;
+    arena.asked_at = behind;
+    return behind - before <= io::available_memory();
 }
 
 constexpr int kReserve = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
@@ -107,7 +129,7 @@ AddressRange pages_of(const Allocation& allocation) {
     return {allocation.low / page_size() * page_size(), rounded_up(allocation.high(), page_size())};
 }
 
-cudaError_t allocate(void** pointer, size_t bytes, MemoryKind kind) {
+cudaError_t allocate(void** pointer, size_t bytes, MemoryKind kind, int device) {
     if (pointer == nullptr) return cudaErrorInvalidValue;
     *pointer = nullptr;
     if (bytes == 0) return cudaSuccess;
@@ -116,10 +138,13 @@ cudaError_t allocate(void** pointer, size_t bytes, MemoryKind kind) {
     if (from.range.low == 0) reserve(from);
     if (from.range.low == 0) return cudaErrorInitializationError;
 
-    if (!fits(from, bytes)) return cudaErrorMemoryAllocation;
+    if (!fits(from, device, bytes)) return cudaErrorMemoryAllocation;
     const size_t rounded = rounded_up(bytes, kAlignment);
     const size_t paged = rounded_up(rounded, page_size());
-    const size_t gap = rounded_up((from.range.high - from.next) / kPartBetween, page_size());
+    // An index that has wrapped leads to another allocation if that is as far away.
+    const size_t least =
+        EndOfGrids::exist() ? 2 * bytes : (from.range.high - from.next) / kPartBetween;
+    const size_t gap = rounded_up(least, page_size());
     const uintptr_t page = from.next + std::max(gap, page_size());
     if (page > from.range.high - page_size() || paged > from.range.high - page - page_size()) {
         return cudaErrorMemoryAllocation;
@@ -129,7 +154,8 @@ cudaError_t allocate(void** pointer, size_t bytes, MemoryKind kind) {
     }
     from.next = page + paged;
     from.live_bytes += bytes;
-    const Allocation made{page + paged - rounded, bytes, kind, false};
+    from.live_on[device] += bytes;
+    const Allocation made{page + paged - rounded, bytes, kind, false, device};
     *pointer = reinterpret_cast<void*>(made.low);
     std::memset(*pointer, 0xFF, std::min(rounded, kPoisonedBytes));
 
@@ -179,6 +205,9 @@ bool free_allocation(Arena& to, Allocation& allocation) {
     allocation.freed = true;
     note_freed(allocation.low);
     to.live_bytes -= allocation.bytes;
+    to.live_on[allocation.device] -= allocation.bytes;
+    note_freed_to_pool(allocation.low);
+    note_freed_to_graphs(allocation.low);
     return true;
 }
 
@@ -338,6 +367,7 @@ struct Copy {
     cudaMemcpyKind kind;
 
     bool is_nothing() const { return width == 0 || height == 0; }
+    bool is_for_graph_memory() const { return is_in_graph_memory(to) || is_in_graph_memory(from); }
 
     cudaError_t check() const {
         if (width > to_pitch || width > from_pitch) return cudaErrorInvalidPitchValue;
@@ -359,10 +389,12 @@ struct Fill {
     static constexpr cudaGraphNodeType kNode = cudaGraphNodeTypeMemset;
     void* to;
     size_t pitch;
-    int value;
-    size_t width, height;
+    unsigned value;
+    size_t width, height;        // in bytes
+    unsigned element_bytes = 1;  // 2 or 4: the width is a multiple
 
     bool is_nothing() const { return width == 0 || height == 0; }
+    bool is_for_graph_memory() const { return is_in_graph_memory(to); }
 
     cudaError_t check() const {
         if (width > pitch) return cudaErrorInvalidPitchValue;
@@ -376,7 +408,9 @@ struct Fill {
     void carry_out() const {
         for (size_t row = 0; row < height; ++row) {
             char* const line = static_cast<char*>(to) + row * pitch;
-            std::memset(line, value, width);
+            if (element_bytes == 1) std::memset(line, static_cast<int>(value), width);
+            for (size_t x = 0; element_bytes > 1 && x < width; x += element_bytes)
+                std::memcpy(line + x, &value, element_bytes);  // the low bytes come first
             if (Observer* const watcher = observer())
                 watcher->written_by_host(as_address(line), width);
         }
@@ -388,12 +422,13 @@ cudaError_t do_now(const Task& task) {
     if (const cudaError_t error = pending_failure()) return error;
     if (task.is_nothing()) return cudaSuccess;
     if (const cudaError_t error = task.check()) return remembered(error);
+    if (const cudaError_t error = work_on_host(task.width * task.height)) return remembered(error);
     task.carry_out();
     return cudaSuccess;
 }
 
-// Does a copy or fill, or keeps it where the stream captures. What is kept is checked twice: its
-// memory may be freed until then.
+// Does a copy or fill, or keeps it where the stream captures. What is kept is checked twice, for its memory may be freed
+// until then; if it is a graph's, which is not there yet, once.
 template <class Task>
 cudaError_t submit(const Task& task, cudaStream_t stream) {
     refuse_to_kernels();
@@ -402,19 +437,34 @@ cudaError_t submit(const Task& task, cudaStream_t stream) {
     if (admission.refusal != cudaSuccess) return admission.refusal;
     if (admission.capture == 0) return do_now(task);
     if (task.is_nothing()) return cudaSuccess;
-    if (const cudaError_t error = task.check()) return remembered(error);
-    return record(admission.capture, Task::kNode, [task] { return do_now(task); });
+    if (!task.is_for_graph_memory()) {
+        if (const cudaError_t error = task.check()) return remembered(error);
+    }
+    return record(admission, Task::kNode, [task] { return do_now(task); });
 }
 
-cudaError_t check_managed(const void* pointer, size_t bytes, const char* call) {
-    const auto table = allocation_table();
-    const Allocation* const allocation = nearest_allocation(*table, as_address(pointer));
-    if (allocation == nullptr || allocation->freed || allocation->kind != MemoryKind::managed ||
-        as_address(pointer) + bytes > allocation->high())
-        return explained(cudaErrorInvalidValue,
-                         "%s of memory that is not cudaMallocManaged's, or goes past its end",
-                         call);
-    return cudaSuccess;
+// What cudaHostAlloc was told, by where its memory begins.
+struct HostFlags {
+    std::mutex mutex;
+    std::map<uintptr_t, unsigned> by_address;
+};
+
+HostFlags& all_host_flags() {
+    static HostFlags* const instance = new HostFlags;  // alive until the very end of the process
+    return *instance;
+}
+
+void note_host_flags(uintptr_t low, unsigned flags) {
+    HostFlags& all = all_host_flags();
+    const std::lock_guard<std::mutex> lock(all.mutex);
+    all.by_address[low] = flags;
+}
+
+unsigned host_flags(uintptr_t low) {
+    HostFlags& all = all_host_flags();
+    const std::lock_guard<std::mutex> lock(all.mutex);
+    const auto found = all.by_address.find(low);
+    return found == all.by_address.end() ? cudaHostAllocDefault : found->second;
 }
 
 // Host memory that the program has registered: copies of it are as ever, kernels are still kept off it.
@@ -445,9 +495,11 @@ cudaError_t unless_captures_forbid(Call call) {
     return remembered(call());
 }
 
-cudaError_t allocate_by(const char* call, void** pointer, size_t bytes, MemoryKind kind) {
-    return noted_allocation(call, bytes,
-                            unless_captures_forbid([=] { return allocate(pointer, bytes, kind); }));
+cudaError_t allocate_by(const char* call, void** pointer, size_t bytes, MemoryKind kind,
+                        int device = current_device()) {
+    return noted_allocation(call, bytes, unless_captures_forbid([=] {
+                                return allocate(pointer, bytes, kind, device);
+                            }));
 }
 
 // Rows as far apart as a GPU has them.
@@ -460,6 +512,18 @@ cudaError_t allocate_rows_by(const char* call, void** pointer, size_t* pitch, si
 }
 
 }  // namespace
+
+cudaError_t check_device_range(const void* pointer, size_t bytes, const char* verb) {
+    if (pointer != nullptr && !is_device_side(pointer)) {
+        return remembered(explained(cudaErrorInvalidValue, "%s %zu bytes that are not the device's",
+                                    verb, bytes));
+    }
+    return remembered(check_range(pointer, bytes, verb));
+}
+
+cudaError_t work_on_host(size_t bytes) {
+    return EndOfGrids::exist() && bytes > kPoisonedBytes ? cudaErrorNotSupported : cudaSuccess;
+}
 
 std::shared_ptr<const AllocationTable> allocation_table() {
     Arena& from = arena();
@@ -474,23 +538,83 @@ const Allocation* nearest_allocation(const AllocationTable& table, uintptr_t add
     return above == table.begin() ? nullptr : &*std::prev(above);
 }
 
+// A pool's memory is open to those to whom the pool is; what cudaDeviceEnablePeerAccess says is of all other.
+bool may_use(int device, const Allocation& allocation) {
+    if (device == allocation.device || allocation.kind != MemoryKind::device) return true;
+    const Undisturbed locks_are_held;
+    return pool_lets_use(allocation.low, device).value_or(may_access(device, allocation.device));
+}
+
 size_t device_memory_bytes() {
     static const size_t bytes = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * page_size();
-    return bytes;
+    return bytes / static_cast<size_t>(device_count());
+}
+
+size_t allocated_bytes() {
+    Arena& here = arena();
+    const std::lock_guard<std::mutex> lock(here.mutex);
+    return here.live_bytes;
+}
+
+cudaError_t allocate_on(int device, const char* call, void** pointer, size_t bytes) {
+    return allocate_by(call, pointer, bytes, MemoryKind::device, device);
 }
 
 AddressRange device_memory_range() {
     return arena().range;
 }
 
-void free_everything() {
+// They are those of an allocation that is freed at once: addresses are not used twice.
+cudaError_t reserve_addresses(int device, size_t bytes, void** pointer) {
+    if (const cudaError_t error = allocate(pointer, bytes, MemoryKind::device, device))
+        return error;
+    return release(*pointer, false);
+}
+
+cudaError_t allocate_reserved(void* pointer, size_t bytes, int device) {
+    Arena& here = arena();
+    const std::lock_guard<std::mutex> lock(here.mutex);
+    if (!fits(here, device, bytes)) return cudaErrorMemoryAllocation;
+    const Allocation made{as_address(pointer), bytes, MemoryKind::device, false, device};
+    const AddressRange pages = pages_of(made);
+    if (mprotect(reinterpret_cast<void*>(pages.low), pages.high - pages.low,
+                 PROT_READ | PROT_WRITE) != 0) {
+        return cudaErrorMemoryAllocation;
+    }
+    std::memset(pointer, 0xFF, std::min(rounded_up(bytes, kAlignment), kPoisonedBytes));
+    auto table = std::make_shared<AllocationTable>(*here.table);
+    const auto place = std::lower_bound(
+        table->begin(), table->end(), made.low,
+        [](const Allocation& allocation, uintptr_t low) { return allocation.low < low; });
+    if (place != table->end() && place->low == made.low) {
+        *place = made;
+    } else {
+        table->insert(place, made);
+    }
+    here.table = std::move(table);
+    here.live_bytes += bytes;
+    here.live_on[device] += bytes;
+    if (Observer* const watcher = observer()) watcher->memory_allocated(made.low, bytes, false);
+    return cudaSuccess;
+}
+
+void free_everything_on(int device) {
     Arena& here = arena();
     const std::lock_guard<std::mutex> lock(here.mutex);
     auto table = std::make_shared<AllocationTable>(*here.table);
     for (Allocation& allocation : *table) {
-        if (!allocation.freed) free_allocation(here, allocation);
+        if (!allocation.freed && allocation.device == device) free_allocation(here, allocation);
     }
     here.table = std::move(table);
+}
+
+// What cudaMalloc would give at once, or a little less.
+static size_t largest_allocation() {
+    Arena& here = arena();
+    const std::lock_guard<std::mutex> lock(here.mutex);
+    size_t bytes = io::available_memory();
+    while (bytes > kAlignment && !fits(here, current_device(), bytes)) bytes -= bytes / 8;
+    return bytes;
 }
 
 bool has_address_space() {
@@ -524,36 +648,50 @@ cudaError_t cudaFree(void* pointer) {
     return unless_captures_forbid([=] { return release(pointer, false); });
 }
 
-cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
-    if (!is_stream(stream)) return remembered(cudaErrorInvalidResourceHandle);
-    const Admission admission = admit(stream);
-    if (admission.refusal != cudaSuccess) return admission.refusal;
-    if (admission.capture != 0) return refuse_to_record(admission.capture, "cudaMallocAsync");
-    return allocate_by("cudaMallocAsync", pointer, bytes, MemoryKind::device);
-}
-
-// A graph frees only what a graph allocates, and none does here.
+// A graph frees only what a graph allocates.
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
     if (!is_stream(stream)) return remembered(cudaErrorInvalidResourceHandle);
     const Admission admission = admit(stream);
     if (admission.refusal != cudaSuccess) return admission.refusal;
-    if (admission.capture != 0) return remembered(cudaErrorInvalidValue);
-    return cudaFree(pointer);
+    if (admission.capture == 0) return cudaFree(pointer);
+    if (!is_graph_memory(pointer)) return remembered(cudaErrorInvalidValue);
+    return record(admission, cudaGraphNodeTypeMemFree, [=] { return free_for_graph(pointer); });
 }
 
 cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
     return allocate_by("cudaMallocHost", pointer, bytes, MemoryKind::pinned_host);
 }
 
-cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned) {
-    return allocate_by("cudaHostAlloc", pointer, bytes, MemoryKind::pinned_host);
+cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags) {
+    constexpr unsigned kFlags =
+        cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
+    if ((flags & ~kFlags) != 0) return remembered(cudaErrorInvalidValue);
+    const cudaError_t error = allocate_by("cudaHostAlloc", pointer, bytes, MemoryKind::pinned_host);
+    if (error == cudaSuccess) note_host_flags(as_address(*pointer), flags);
+    return error;
+}
+
+cudaError_t cudaHostGetFlags(unsigned* flags, void* pointer) {
+    if (flags == nullptr) return remembered(cudaErrorInvalidValue);
+    const auto table = allocation_table();
+    const Allocation* const found = nearest_allocation(*table, as_address(pointer));
+    if (found == nullptr || found->freed || found->kind != MemoryKind::pinned_host ||
+        as_address(pointer) >= found->high()) {
+        return remembered(explained(cudaErrorInvalidValue,
+                                    "cudaHostGetFlags of memory that is not cudaHostAlloc's"));
+    }
+    *flags = host_flags(found->low) | cudaHostAllocMapped;  // all of it is, as on a GPU of today
+    return cudaSuccess;
 }
 
 cudaError_t cudaFreeHost(void* pointer) {
     return unless_captures_forbid([=] { return release(pointer, true); });
 }
 
-cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned) {
+cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags) {
+    if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) {
+        return remembered(cudaErrorInvalidValue);
+    }
     return allocate_by("cudaMallocManaged", pointer, bytes, MemoryKind::managed);
 }
 
@@ -591,30 +729,22 @@ cudaError_t cudaMemset2D(void* to, size_t pitch, int value, size_t width, size_t
 
 cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height,
                               cudaStream_t stream) {
-    return submit(Fill{to, pitch, value, width, height}, stream);
+    return submit(Fill{to, pitch, static_cast<unsigned>(value), width, height}, stream);
 }
 
-// Managed memory is where it always is: what is said of it is only checked.
-cudaError_t cudaMemPrefetchAsync(const void* from, size_t bytes, cudaMemLocation,
-                                 unsigned /*flags*/, cudaStream_t stream) {
-    refuse_to_kernels();
-    if (!is_stream(stream)) return remembered(cudaErrorInvalidResourceHandle);
-    const Admission admission = admit(stream);
-    if (admission.refusal != cudaSuccess) return admission.refusal;
-    if (admission.capture != 0) return refuse_to_record(admission.capture, "cudaMemPrefetchAsync");
-    return remembered(check_managed(from, bytes, "cudaMemPrefetchAsync"));
+namespace cpu_device {
+
+cudaError_t fill_elements(const cudaMemsetParams& of) {
+    if (of.elementSize != 1 && of.elementSize != 2 && of.elementSize != 4) {
+        return remembered(cudaErrorInvalidValue);
+    }
+    const size_t width = of.width * of.elementSize;
+    // A single row may leave out how far rows are apart.
+    const size_t pitch = of.height <= 1 ? std::max(width, of.pitch) : of.pitch;
+    return submit(Fill{of.dst, pitch, of.value, width, of.height, of.elementSize}, nullptr);
 }
-cudaError_t cudaMemPrefetchAsync(const void* from, size_t bytes, int device, cudaStream_t stream) {
-    return cudaMemPrefetchAsync(from, bytes, cudaMemLocation{cudaMemLocationTypeDevice, device}, 0,
-                                stream);
-}
-cudaError_t cudaMemAdvise(const void* of, size_t bytes, cudaMemoryAdvise, cudaMemLocation) {
-    refuse_to_kernels();
-    return remembered(check_managed(of, bytes, "cudaMemAdvise"));
-}
-cudaError_t cudaMemAdvise(const void* of, size_t bytes, cudaMemoryAdvise advice, int device) {
-    return cudaMemAdvise(of, bytes, advice, cudaMemLocation{cudaMemLocationTypeDevice, device});
-}
+
+}  // namespace cpu_device
 
 cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned /*flags*/) {
     return unless_captures_forbid([=] {
@@ -673,9 +803,15 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent) {
 }
 
 cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent) {
+    return cudaMemset3DAsync(to, value, extent, nullptr);
+}
+
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent extent,
+                              cudaStream_t stream) {
     for (size_t z = 0; z < extent.depth; z++) {
         char* const slice = static_cast<char*>(to.ptr) + z * to.pitch * to.ysize;
-        const cudaError_t error = cudaMemset2D(slice, to.pitch, value, extent.width, extent.height);
+        const cudaError_t error =
+            cudaMemset2DAsync(slice, to.pitch, value, extent.width, extent.height, stream);
         if (error != cudaSuccess) return error;
     }
     return cudaSuccess;
@@ -685,9 +821,12 @@ cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* copy) {
     return cudaMemcpy3DAsync(copy, nullptr);
 }
 
-// Slice by slice. Positions and widths are in bytes, since there are no arrays of elements here.
-cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* copy, cudaStream_t stream) {
-    if (copy == nullptr) return remembered(cudaErrorInvalidValue);
+// Slice by slice.
+cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* with_arrays, cudaStream_t stream) {
+    if (with_arrays == nullptr) return remembered(cudaErrorInvalidValue);
+    cudaMemcpy3DParms in_bytes = *with_arrays;
+    if (const cudaError_t error = replace_arrays(in_bytes)) return error;
+    const cudaMemcpy3DParms* const copy = &in_bytes;
     const auto place = [](const cudaPitchedPtr& in, const cudaPos& at, size_t z) {
         return static_cast<char*>(in.ptr) + ((at.z + z) * in.ysize + at.y) * in.pitch + at.x;
     };
@@ -702,35 +841,36 @@ cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* copy, cudaStream_t stream
     return cudaSuccess;
 }
 
-// The host's memory is the device's memory.
+// The host's memory is the devices' memory.
 cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
     if (free_bytes == nullptr || total_bytes == nullptr) return remembered(cudaErrorInvalidValue);
     *total_bytes = device_memory_bytes();
-    *free_bytes = io::available_memory();
+    *free_bytes = std::min(*total_bytes, largest_allocation());
     return cudaSuccess;
 }
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
     if (attributes == nullptr) return remembered(cudaErrorInvalidValue);
     const uintptr_t address = as_address(pointer);
-    *attributes = {cudaMemoryTypeUnregistered, -2, nullptr, const_cast<void*>(pointer)};
+    *attributes = {cudaMemoryTypeUnregistered, cudaInvalidDeviceId, nullptr,
+                   const_cast<void*>(pointer)};
     const auto table = allocation_table();
     const Allocation* allocation = nearest_allocation(*table, address);
     if (const DeviceVariable* variable = variable_known_at(address)) {
-        *attributes = {variable->managed ? cudaMemoryTypeManaged : cudaMemoryTypeDevice, 0,
-                       const_cast<void*>(pointer),
+        *attributes = {variable->managed ? cudaMemoryTypeManaged : cudaMemoryTypeDevice,
+                       current_device(), const_cast<void*>(pointer),
                        variable->managed ? const_cast<void*>(pointer) : nullptr};
         return cudaSuccess;
     }
     if (registered_range(address).holds(address)) {
-        *attributes = {cudaMemoryTypeHost, 0, const_cast<void*>(pointer),
+        *attributes = {cudaMemoryTypeHost, current_device(), const_cast<void*>(pointer),
                        const_cast<void*>(pointer)};
         return cudaSuccess;
     }
     if (allocation == nullptr || allocation->freed || address >= allocation->high()) {
         return cudaSuccess;
     }
-    attributes->device = 0;
+    attributes->device = allocation->device;
     attributes->devicePointer = const_cast<void*>(pointer);
     switch (allocation->kind) {
         case MemoryKind::device:
@@ -743,6 +883,49 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
         case MemoryKind::managed:
             attributes->type = cudaMemoryTypeManaged;
             break;
+    }
+    return cudaSuccess;
+}
+
+// ---------------------------------------------------------------- between devices
+// As with one device: all memory is where each of them reaches it.
+
+cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device,
+                                size_t bytes, cudaStream_t stream) {
+    if (!is_device(to_device) || !is_device(from_device)) return remembered(cudaErrorInvalidDevice);
+    return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream);
+}
+
+cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
+                           size_t bytes) {
+    return cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, nullptr);
+}
+
+cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* copy, cudaStream_t stream) {
+    if (copy == nullptr) return remembered(cudaErrorInvalidValue);
+    if (!is_device(copy->dstDevice) || !is_device(copy->srcDevice)) {
+        return remembered(cudaErrorInvalidDevice);
+    }
+    const cudaMemcpy3DParms one{copy->srcArray, copy->srcPos, copy->srcPtr, copy->dstArray,
+                                copy->dstPos,   copy->dstPtr, copy->extent, cudaMemcpyDefault};
+    return cudaMemcpy3DAsync(&one, stream);
+}
+
+cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms* copy) {
+    return cudaMemcpy3DPeerAsync(copy, nullptr);
+}
+
+// The attributes say in which order a GPU may read: here a copy is over when the call returns.
+cudaError_t cudaMemcpyBatchAsync(void* const* to, const void* const* from, const size_t* bytes,
+                                 size_t count, cudaMemcpyAttributes*, size_t*, size_t,
+                                 cudaStream_t stream) {
+    if (to == nullptr || from == nullptr || bytes == nullptr) {
+        return remembered(cudaErrorInvalidValue);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const cudaError_t error =
+            cudaMemcpyAsync(to[i], from[i], bytes[i], cudaMemcpyDefault, stream);
+        if (error != cudaSuccess) return error;
     }
     return cudaSuccess;
 }

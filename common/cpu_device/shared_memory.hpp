@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "memory.hpp"
 #include "program_image.hpp"
@@ -18,6 +19,10 @@ constexpr size_t kSharedPerBlockOptIn = 227 * kKilobyte;  // with cudaFuncSetAtt
 // Behind the largest dynamic array lies room that nobody uses, so that running past it is seen.
 constexpr size_t kDynamicSharedSlack = 16 * kKilobyte;
 
+// In a shared address, the rank of the block in its cluster stands above the offset. Variables may lie before the dynamic
+// array: offsets are signed.
+constexpr unsigned kRankShift = 24;
+
 // The calling worker's array of dynamic shared memory.
 unsigned char* dynamic_shared_memory();
 
@@ -27,6 +32,9 @@ const Symbol* nearest_shared_variable(uintptr_t offset);
 
 // Static shared memory that the function `kernel` declares itself. Its callees' is not known.
 size_t static_shared_bytes(uintptr_t kernel);
+
+// "at byte 8 of `tiles`", or of the dynamic shared memory; for 8 bytes that are all of a variable "`barrier`".
+std::string place_in_shared(const Worker& owner, uintptr_t address);
 
 // Makes the next poisoning one of all variables: before its first block a worker's are zero.
 void mark_all_shared_used(Worker& worker);

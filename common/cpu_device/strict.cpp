@@ -7,11 +7,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <istream>
+#include <map>
+#include <mutex>
 #include <ostream>
 #include <vector>
 
 #include "access.hpp"
 #include "api.hpp"
+#include "cpu_device/architecture.h"
 #include "cpu_device/core.h"
 #include "cpu_device/runtime_api.h"
 #include "device_variables.hpp"
@@ -61,6 +64,25 @@ void tell_of_host_access(uintptr_t address, size_t bytes, bool is_load) {
     } else {
         watcher->written_by_host(address, bytes);
     }
+}
+
+// Whether an algorithm of Thrust's or CUB's makes the access: on a GPU a kernel would.
+bool is_of_algorithm(uintptr_t place) {
+    static std::mutex mutex;
+    static auto* const known = new std::map<uintptr_t, bool>;
+    const std::lock_guard<std::mutex> lock(mutex);
+    const auto found = known->find(place);
+    if (found != known->end()) return found->second;
+    std::vector<uintptr_t> frames = calling_frames();
+    frames.insert(frames.begin(), place);
+    bool is = false;
+    for (const std::vector<SourceLine>& chain : source_lines(frames)) {
+        for (const SourceLine& source : chain) {
+            is = is || source.file.find("/thrust/") != std::string::npos ||
+                 source.file.find("/cub/device/") != std::string::npos;
+        }
+    }
+    return (*known)[place] = is;
 }
 
 const char* verb(bool is_load) {
@@ -135,7 +157,8 @@ void judge_host_access(uintptr_t address, unsigned bytes, bool is_load, uintptr_
         const auto table = allocation_table();
         const Allocation* allocation = nearest_allocation(*table, address);
         const bool inside = allocation != nullptr && address < allocation->high();
-        if (inside && !allocation->freed && allocation->kind != MemoryKind::device) {
+        if (inside && !allocation->freed &&
+            (allocation->kind != MemoryKind::device || is_of_algorithm(place))) {
             return tell_of_host_access(address, bytes, is_load);
         }
         char what[160];
@@ -182,8 +205,13 @@ std::string hidden_variable_in(const void* arguments, size_t bytes) {
     return {};
 }
 
+bool in_kernel() {
+    return current.lane != nullptr;
+}
+
 // What a kernel's translation begins with.
-void begin_kernel(const char* name, unsigned long long most_threads) {
+void begin_kernel(const char* name, unsigned long long most_threads,
+                  unsigned long long least_blocks) {
     if (current.lane == nullptr) {
         // Behind the frame of the kernel comes that of its caller.
         std::vector<uintptr_t> frames = calling_frames();
@@ -201,6 +229,7 @@ void begin_kernel(const char* name, unsigned long long most_threads) {
              name);
     }
     lane.in_kernel = true;
+    current.worker->wgmmas.know_launch_bounds(most_threads, least_blocks);
     const unsigned threads = current.worker->launch->threads;
     if (threads <= most_threads) return;
     fail(cudaErrorLaunchOutOfResources,

@@ -20,7 +20,8 @@ std::string name_of(const Lane& lane) {
 }
 
 std::string line_of(const Lane& lane) {
-    return user_line({lane.place});
+    const bool is_instruction = (lane.warp->at_mbarrier & bit_of(lane)) != 0;
+    return is_instruction ? user_lines({lane.place}) : user_line({lane.place});
 }
 
 const Lane& first_lane(Worker& worker, unsigned Warp::*state) {
@@ -62,6 +63,22 @@ std::string where_is(const Worker& worker, const Lane& lane) {
     std::string what;
     if ((warp.exited & bit) != 0) return "has exited";
     if ((warp.at_barrier & bit) != 0) what = "__syncthreads";
+    if ((warp.at_named & bit) != 0) {
+        const NamedBarrier& barrier = worker.named[lane.barrier_number];
+        what = "barrier " + std::to_string(lane.barrier_number) + " (" +
+               std::to_string(barrier.arrived) + " of " + std::to_string(barrier.threads) +
+               " threads have come)";
+    }
+    if ((warp.at_mbarrier & bit) != 0) {
+        const MbarrierTest& test = lane.mbarrier_wait.test;
+        if (lane.mbarrier_wait.at == nullptr) {
+            return "waits in wgmma.wait_group for the other warps of its warpgroup, which have not "
+                   "executed the same wgmma, at " +
+                   line_of(lane);
+        }
+        what = (test.by_parity ? "mbarrier.try_wait for parity " : "mbarrier.try_wait for phase ") +
+               std::to_string(test.phase) + " of " + text_of(*lane.mbarrier_wait.at) + ",";
+    }
     if ((warp.at_cluster & bit) != 0) what = barrier_across_blocks(worker);
     if ((warp.asks_active & bit) != 0) what = "__activemask";
     if ((warp.at_collective & bit) != 0) {
@@ -80,7 +97,9 @@ auto whereabouts(const Lane& lane) {
     const Warp& warp = *lane.warp;
     const unsigned bit = bit_of(lane);
     const bool exited = (warp.exited & bit) != 0, at_collective = (warp.at_collective & bit) != 0;
-    return std::tuple(exited, (warp.at_barrier & bit) != 0, (warp.at_cluster & bit) != 0,
+    return std::tuple(exited, (warp.at_barrier & bit) != 0, (warp.at_named & bit) != 0,
+                      (warp.at_cluster & bit) != 0,
+                      (warp.at_mbarrier & bit) != 0 ? lane.mbarrier_wait.at : nullptr,
                       (warp.asks_active & bit) != 0, at_collective,
                       at_collective ? lane.kind : Collective::syncwarp,
                       at_collective ? lane.mask : 0, exited ? 0 : lane.place);
@@ -106,8 +125,7 @@ void report_stuck_collective(Worker& worker) {
     stop_at(worker, lane, what + where_is(worker, lanes[first]) + ", this one");
 }
 
-void report_divergent_barrier(Worker& worker, unsigned Warp::*state, const char* barrier) {
-    const Lane& waiting = first_lane(worker, state);
+std::string divergent_barrier(Worker& worker, unsigned Warp::*state, const char* barrier) {
     const unsigned waiting_count = count_lanes(worker, state);
     std::string text;
     for (unsigned i = 0; i < worker.launch->threads; i++) {
@@ -121,7 +139,11 @@ void report_divergent_barrier(Worker& worker, unsigned Warp::*state, const char*
     }
     text += std::to_string(waiting_count) + " of " + std::to_string(worker.launch->threads) +
             " threads wait in " + barrier;
-    stop_at(worker, waiting, text);
+    return text;
+}
+
+void report_divergent_barrier(Worker& worker, unsigned Warp::*state, const char* barrier) {
+    stop_at(worker, first_lane(worker, state), divergent_barrier(worker, state, barrier));
 }
 
 // Which blocks no worker has come to. Allocates nothing: see describe_timeout.
@@ -179,6 +201,18 @@ const char* name_of(Collective kind) {
             return "wmma::store_matrix_sync";
         case Collective::matrix_multiply:
             return "wmma::mma_sync";
+        case Collective::ldmatrix:
+            return "ldmatrix";
+        case Collective::stmatrix:
+            return "stmatrix";
+        case Collective::movmatrix:
+            return "movmatrix";
+        case Collective::mma:
+            return "mma.sync";
+        case Collective::wgmma:
+            return "wgmma";
+        case Collective::setmaxnreg:
+            return "setmaxnreg";
     }
     return "a warp collective";
 }
@@ -206,7 +240,52 @@ void report_missing_block(Worker& worker, const Worker& missing) {
                 ", which has exited: a GPU would wait for ever");
 }
 
+bool overlooks_exited(Worker& worker) {
+    const Lane& waiting = first_lane(worker, &Warp::at_barrier);
+    if (worker.launch->overlooked.has(waiting.place)) return true;
+    Failure failure = failure_of(worker, &waiting, cudaErrorLaunchFailure);
+    failure.set_what("%s", divergent_barrier(worker, &Warp::at_barrier, "__syncthreads").c_str());
+    return worker.launch->overlooked.take(failure, waiting.place);
+}
+
+void report_stuck_named_barrier(Worker& worker) {
+    const Lane& lane = first_lane(worker, &Warp::at_named);
+    std::string what = "threads wait for ever: " + name_of(lane) + " " + where_is(worker, lane);
+    for (unsigned i = 0; i < worker.launch->threads; i++) {
+        const Lane& other = worker.lanes[i];
+        if (whereabouts(other) == whereabouts(lane)) continue;
+        what += "; " + name_of(other) + " " + where_is(worker, other);
+        break;
+    }
+    stop_at(worker, lane, what);
+}
+
+void report_stuck_mbarrier(Worker& worker) {
+    // Where warps of a warpgroup have executed different products, that says more.
+    worker.wgmmas.judge_products(worker);
+    if (worker.launch->stopped) return;
+    const Lane& lane = first_lane(worker, &Warp::at_mbarrier);
+    std::string table;
+    for (const Worker* const block : worker.cluster().members) {
+        if (block != &worker && block->cluster_left) continue;
+        table += "mbarriers of block " + coordinates(block->block) + ":\n";
+        block->mbarriers.for_each([&](const Mbarrier& barrier) {
+            table += "    " + text_of(barrier) + ", made at " + user_lines({barrier.place}) + "\n";
+        });
+        table += block_state(*block);
+    }
+    worker.launch->failure.explain(table);
+    Failure failure = failure_of(worker, &lane, cudaErrorLaunchFailure);
+    failure.tells_callers = true;
+    failure.set_what("no thread can go on: this one %s", where_is(worker, lane).c_str());
+    stop_at(worker, lane, failure);
+}
+
 void report_stuck_block(Worker& worker) {
+    for (Worker* const block : worker.cluster().members) {
+        if (count_lanes(*block, &Warp::at_mbarrier) > 0) return report_stuck_mbarrier(*block);
+    }
+    if (count_lanes(worker, &Warp::at_named) > 0) return report_stuck_named_barrier(worker);
     if (count_lanes(worker, &Warp::at_collective) > 0) return report_stuck_collective(worker);
     if (worker.barrier_threads > 0) {
         return report_divergent_barrier(worker, &Warp::at_barrier, "__syncthreads");

@@ -2,7 +2,9 @@
 //
 // From the call that launches a kernel to the decision: it may not, it runs now, or it is kept for
 // a graph.
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +15,7 @@
 #include "device.hpp"
 #include "launch.hpp"
 #include "memory.hpp"
+#include "program_image.hpp"
 #include "strict.hpp"
 #include "symbolize.hpp"
 #include "worker.hpp"
@@ -38,6 +41,14 @@ std::string own_name(const std::string& function) {
     return colons == std::string::npos ? path : path.substr(colons + 2);
 }
 
+// Whether a type of that name, as typeid has it, is in the body of the function, both mangled: _Z3fooIiEvv and
+// Z3fooIiEvvE4Type.
+bool is_within(const std::string& type, const std::string& function) {
+    const size_t begin = type.find_first_not_of('*');
+    return begin != std::string::npos && function.rfind("_Z", 0) == 0 &&
+           type.compare(begin, function.size(), function.substr(1) + "E") == 0;
+}
+
 cudaError_t refuse(const LaunchRequest& request, const std::string& why, cudaError_t code) {
     tell("kernel " + name_of_kernel(request) + " cannot be launched: " + why +
          (is_strict() ? ", at " + calling_line() : ""));
@@ -49,8 +60,12 @@ LaunchRequest with_clusters(LaunchRequest request) {
     dim3& size = request.configuration.cluster;
     if (known_clusters().empty() || size.x * size.y * size.z != 1) return request;
     const std::string name = own_name(name_of_kernel(request));
+    const Symbol* const symbol = request.kernel_address == nullptr
+                                     ? nullptr
+                                     : function_at(as_address(request.kernel_address));
     for (const Clusters& known : known_clusters()) {
-        if (known.kernel == name) size = known.size;
+        if (known.kernel == name || (symbol != nullptr && is_within(known.kernel, symbol->name)))
+            size = known.size;
     }
     return request;
 }
@@ -76,8 +91,8 @@ std::string name_of_kernel(const LaunchRequest& request) {
     return name.empty() || own_name(name) == own_name(spelled) ? spelled : name;
 }
 
-KnownClusters::KnownClusters(const char* kernel, unsigned x, unsigned y, unsigned z) {
-    known_clusters().push_back({kernel, dim3(x, y, z)});
+KnownClusters::KnownClusters(const char* name, unsigned x, unsigned y, unsigned z) : kernel(name) {
+    known_clusters().push_back({name, dim3(x, y, z)});
 }
 
 void require_clusters(unsigned x, unsigned y, unsigned z) {
@@ -114,7 +129,48 @@ cudaError_t launch_request(const LaunchRequest& as_written) {
         return refuse(request, text, other_code ? cudaErrorInvalidValue : code);
     }
     if (admission.capture == 0) return run_launch(request);
-    return record(admission.capture, cudaGraphNodeTypeKernel, kept(request));
+    return record(admission, cudaGraphNodeTypeKernel, kept(request));
+}
+
+namespace {
+
+struct KnownKernels {
+    std::mutex mutex;
+    std::map<const void*, KnownKernel> all;
+};
+
+KnownKernels& known_kernels() {
+    static auto* const instance = new KnownKernels;  // alive until the very end of the process
+    return *instance;
+}
+
+cudaError_t launch_known(const LaunchConfiguration& configuration, const void* kernel,
+                         void** arguments, const char* call) {
+    const KnownKernel* const known = known_kernel_at(kernel);
+    if (known == nullptr) return remembered(explain_unknown_kernel(call));
+    return known->launch(configuration, kernel, arguments);
+}
+
+}  // namespace
+
+void make_kernel_known(const void* kernel, const KnownKernel& known) {
+    KnownKernels& kernels = known_kernels();
+    const std::lock_guard<std::mutex> lock(kernels.mutex);
+    kernels.all.emplace(kernel, known);
+}
+
+const KnownKernel* known_kernel_at(const void* kernel) {
+    KnownKernels& kernels = known_kernels();
+    const std::lock_guard<std::mutex> lock(kernels.mutex);
+    const auto found = kernels.all.find(kernel);
+    return found == kernels.all.end() ? nullptr : &found->second;
+}
+
+cudaError_t explain_unknown_kernel(const char* call) {
+    return explained(cudaErrorInvalidDeviceFunction,
+                     "%s of an address whose parameters are not known: cast the kernel's name to "
+                     "void* in the file that defines it, as in (void*)name",
+                     call);
 }
 
 cudaError_t read_launch_attributes(const cudaLaunchConfig_t& from, LaunchConfiguration& to) {
@@ -143,3 +199,26 @@ cudaError_t read_launch_attributes(const cudaLaunchConfig_t& from, LaunchConfigu
 }
 
 }  // namespace cpu_device
+
+using namespace cpu_device;
+
+cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                             size_t shared_bytes, cudaStream_t stream) {
+    return launch_known(configuration(grid, block, shared_bytes, stream), kernel, arguments,
+                        "cudaLaunchKernel");
+}
+
+cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                                        size_t shared_bytes, cudaStream_t stream) {
+    LaunchConfiguration how = configuration(grid, block, shared_bytes, stream);
+    how.cooperative = true;
+    return launch_known(how, kernel, arguments, "cudaLaunchCooperativeKernel");
+}
+
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* kernel,
+                                void** arguments) {
+    if (config == nullptr) return remembered(cudaErrorInvalidValue);
+    LaunchConfiguration how;
+    if (const cudaError_t error = read_launch_attributes(*config, how)) return error;
+    return launch_known(how, kernel, arguments, "cudaLaunchKernelExC");
+}

@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
+
 #include "program_image.hpp"
 
 namespace cpu_device {
@@ -26,10 +28,12 @@ std::string without_signature(std::string name) {
 
 }  // namespace
 
+// As seen from where the user stands, which the front door says where the program runs elsewhere.
 std::string short_path(const std::string& path) {
     char here[4096];
-    if (getcwd(here, sizeof here) == nullptr) return path;
-    const std::string prefix = std::string(here) + "/";
+    const char* const from = std::getenv("STAGES_FROM");
+    if (from == nullptr && getcwd(here, sizeof here) == nullptr) return path;
+    const std::string prefix = std::string(from != nullptr ? from : here) + "/";
     return path.rfind(prefix, 0) == 0 ? path.substr(prefix.size()) : path;
 }
 
@@ -41,7 +45,9 @@ bool is_ours_or_the_systems(const std::string& file) {
     // Not by __FILE__, which ccache may have made relative. What lies in folders below is tests.
     const std::string home = "/common/cpu_device/";
     const size_t at = file.rfind(home);
-    return at != std::string::npos && file.find('/', at + home.size()) == std::string::npos;
+    if (at == std::string::npos) return false;
+    const std::string below = file.substr(at + home.size());
+    return below.find('/') == std::string::npos || below.rfind("libraries/", 0) == 0;
 }
 
 std::vector<std::vector<SourceLine>> source_lines(const std::vector<uintptr_t>& return_addresses) {
@@ -54,14 +60,55 @@ std::vector<std::vector<SourceLine>> source_lines(const std::vector<uintptr_t>& 
     return addr2line.chains(places);
 }
 
+namespace {
+
+// At most so many of the user's lines on the way from the innermost one outwards.
+std::string lines_of_user(const std::vector<uintptr_t>& return_addresses, unsigned most) {
+    std::string text, last;
+    unsigned count = 0;
+    for (const std::vector<SourceLine>& chain : source_lines(return_addresses)) {
+        for (const SourceLine& source : chain) {
+            if (count == most || is_ours_or_the_systems(source.file)) continue;
+            const std::string line = short_path(source.file) + ":" + std::to_string(source.line);
+            if (line == last) continue;
+            text += (count++ == 0 ? "" : ", called at ") + line;
+            last = line;
+        }
+    }
+    if (count > 0) return text;
+    return "a line that is not known (compile with -g, and have addr2line from binutils)";
+}
+
+}  // namespace
+
 std::string user_line(const std::vector<uintptr_t>& return_addresses) {
+    return lines_of_user(return_addresses, 1);
+}
+
+std::string user_lines(const std::vector<uintptr_t>& return_addresses) {
+    constexpr unsigned kMost = 3;
+    return lines_of_user(return_addresses, kMost);
+}
+
+std::string line_in_kernel(const std::vector<uintptr_t>& return_addresses,
+                           const std::string& kernel) {
+    // Of space::name<T> name: the launch may leave both out.
+    const auto bare = [](const std::string& name) {
+        const std::string whole = name.substr(0, name.find('<'));
+        const size_t scope = whole.rfind("::");
+        return scope == std::string::npos ? whole : whole.substr(scope + 2);
+    };
+    std::string innermost;
     for (const std::vector<SourceLine>& chain : source_lines(return_addresses)) {
         for (const SourceLine& source : chain) {
             if (is_ours_or_the_systems(source.file)) continue;
+            if (innermost.empty()) innermost = source.file;
+            if (bare(without_signature(source.function)) != bare(kernel)) continue;
+            if (source.file == innermost) return {};
             return short_path(source.file) + ":" + std::to_string(source.line);
         }
     }
-    return "a line that is not known (compile with -g, and have addr2line from binutils)";
+    return {};
 }
 
 std::string function_name(uintptr_t address) {

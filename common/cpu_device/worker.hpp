@@ -4,6 +4,7 @@
 // lanes take turns: a lane runs until it waits for others, then the next lane of its warp runs.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <csetjmp>
@@ -13,13 +14,18 @@
 #include <vector>
 
 #include "async_copies.hpp"
+#include "async_proxy.hpp"
+#include "bulk_copies.hpp"
 #include "cluster_exits.hpp"
 #include "cpu_device/core.h"
 #include "cpu_device/launch.h"
+#include "cpu_device/matrix_instructions.h"
 #include "failure.hpp"
 #include "fiber.hpp"
+#include "mbarriers.hpp"
 #include "memory.hpp"
 #include "observer.hpp"
+#include "wgmma.hpp"
 
 // What kernels see as threadIdx. See builtin_variables.cpp.
 extern __thread uint3 lane_thread_index asm("threadIdx");
@@ -100,6 +106,7 @@ struct alignas(64) Lane {
     struct Warp* warp = nullptr;  // its own
     uintptr_t stack_low = 0;
     uintptr_t stack_high = 0;  // of what the kernel has of it
+    bool accumulates = false;  // a wgmma is to write variables there
 
     // What it waits for, and where in the kernel.
     uintptr_t place = 0;
@@ -108,13 +115,22 @@ struct alignas(64) Lane {
     uint64_t value = 0;
     const uint64_t* received = nullptr;
 
+    // Registers that the others of its warp see: a pair, as of Warp::values.
+    alignas(8) unsigned char shown[2][kShownBytes];
+    uint8_t next_shown = 0;
+
     uint64_t cluster_phase = 0;    // the one it arrived in
     bool cluster_arrived = false;  // it has yet to wait for that phase
 
     // The range of addresses it was seen at: work comes to new ones, waiting does not.
     uintptr_t lowest_seen = 0, highest_seen = 0;
 
-    unsigned barrier_number = 0;  // of several __syncthreads on one line
+    unsigned shared_stack = 0;  // where it runs, of such
+
+    unsigned barrier_number = 0;   // of several __syncthreads on one line, or a named barrier's
+    MbarrierWait mbarrier_wait;    // of none: for the other warps' part in a product
+    uint64_t awaited_product = 0;  // its number
+    LastWait last_wait;
 
     uint8_t undefined = 0;  // 1 + the shuffle in Worker::undefined on which its values may depend
     LastStore last_store;   // of a lane whose values are so
@@ -126,6 +142,24 @@ struct alignas(64) Lane {
     uint32_t path = 0;
     unsigned call_depth = 0;
     uint32_t paths[kRememberedCalls];
+
+    void begin_block() {
+        last_wait = {};
+        place = 0;
+        cluster_arrived = in_kernel = accumulates = false;
+        undefined = 0;
+        last_store = {};
+        lowest_seen = UINTPTR_MAX;
+        highest_seen = 0;
+        log.clear();
+    }
+    // The same at the end of a block where nothing is looked for, when it is at hand.
+    void forget_block() {
+        fiber.forget();
+        place = 0;
+        cluster_arrived = false;
+        undefined = 0;
+    }
 };
 
 // A bit per lane. Every existing lane that has not exited is in exactly one of ready and the waits.
@@ -134,8 +168,12 @@ struct Warp {
     unsigned ready = 0;
     unsigned turn = 0;  // of the ready ones, those that have not run in this round
     unsigned at_collective = 0;
+    unsigned unnamed = 0;  // of these: their own mask does not name them
     unsigned at_barrier = 0;
+    unsigned at_named = 0;  // a barrier with a number of its own
     unsigned at_cluster = 0;
+    unsigned at_mbarrier =
+        0;  // or at a wgmma.wait_group, before others of their warpgroup have come as far
     unsigned asks_active = 0;
     unsigned exited = 0;
 
@@ -160,6 +198,13 @@ struct Gang {
     std::mutex mutex;
     std::atomic<uint64_t> phase{0};
     std::condition_variable opened;
+
+    // What the asynchronous proxy of a cluster's blocks is about. The mutex guards it, and each block's mbarriers, bulk
+    // copies and proxy: see GangLock.
+    std::mutex proxy_mutex;
+    Clocks clocks;
+    Knowledge at_barrier;             // of those that have arrived at the cluster's barrier
+    std::atomic<uint64_t> events{0};  // by which a block may have something to do again
 
     // Between clusters, since no block may go before its peers have finished with its memory.
     std::condition_variable all_here;
@@ -190,10 +235,29 @@ struct Launch {
 
     std::shared_ptr<const AllocationTable> memory;
     AddressRange device_memory;
+    int device = 0;        // that the launching thread has chosen
     AddressRange program;  // its code, constants and variables
     Observer* observer = nullptr;
-    std::atomic<uint32_t> signals{0};  // counts what signals tell the time by: see observer.hpp
+    std::atomic<uint32_t> signals{0};     // counts what signals tell the time by: see observer.hpp
+    bool watches_proxy = false;           // see async_proxy.hpp
+    std::atomic<bool> uses_proxy{false};  // a block has
     FirstFailure failure;
+    Overlooked overlooked;
+};
+
+// A stack on which lanes run one after the other, where nothing is looked for: a lane that waits for others keeps its
+// own, and the next begins on another one. See fast.hpp.
+struct SharedStacks {
+    Fiber* fibers = nullptr;  // kMaxThreads: waiting for a lane to begin, those that are free
+    char* memory = nullptr;
+    unsigned used = 0;           // stacks that were ever begun
+    std::vector<unsigned> free;  // of these
+};
+
+// Of bar.sync with a count: its threads so far, of how many, and what those brought that came last.
+struct NamedBarrier {
+    unsigned threads = 0, arrived = 0, votes = 0;
+    unsigned result = 0, result_threads = 0;
 };
 
 struct Worker {
@@ -202,11 +266,15 @@ struct Worker {
     Warp* warps = nullptr;  // kMaxWarps
     Fiber home;             // the scheduler
     char* stacks = nullptr;
+    SharedStacks shared_stacks;
     unsigned started = 0;  // lanes whose fiber is alive, waiting at its kernel's beginning or end
     unsigned warp_count = 0;
     Launch* launch = nullptr;
     Gang* gang = nullptr;  // never null while a launch runs: one of one block outside clusters
     Gang alone;
+    // The blocks that see each other's shared memory: of the cluster, or this one.
+    Gang& cluster() const { return *sharing; }
+    Gang* sharing = nullptr;
     uint3 block{};
     bool in_block = false;  // has begun the block, and not finished it
     bool releases = false;  // a thread of the block has used a fence, or an access that releases
@@ -220,10 +288,13 @@ struct Worker {
     unsigned barrier_result_threads = 0;
     uintptr_t barrier_place = 0;
     bool barrier_places_differ = false;
+    std::array<NamedBarrier, 16> named;
+    std::array<Knowledge, 16> known_at_named;  // by those that arrived there
 
     // Threads that arrived at the cluster barrier since the gang was last told that all have; the
     // phase after the one it was told about; whether the block has exited. The gang's mutex guards
     // the last two.
+    std::atomic<uint64_t> idle_since{UINT64_MAX};  // Gang::events when no lane could go on
     unsigned cluster_arrivals = 0;
     uint64_t cluster_told = 0;
     bool cluster_left = false;
@@ -235,6 +306,11 @@ struct Worker {
     std::vector<unsigned> used_shared;    // the same as a list
 
     AsyncCopies copies;
+    AsyncProxy proxy;
+    Mbarriers mbarriers;
+    BulkCopies bulk_copies;
+    std::array<uint32_t, kMaxWarps / 4> warpgroup_agents{};  // in Clocks; 0: none yet
+    Wgmmas wgmmas;
 
     std::vector<Allocation> recent;           // that accesses went to, latest first
     std::vector<UndefinedShuffle> undefined;  // of this launch, one a place
@@ -280,6 +356,7 @@ struct Current {
     bool in_signal = false;
     bool undisturbed = false;  // the watchdog must not end the lane here
     int accesses_left = 0;
+    bool fast = false;          // nothing is looked for: see fast.hpp
     bool observed = false;      // whether this launch is
     bool follows = false;       // an undefined value of a lane of this block
     bool at_length = false;     // every access is to be looked at: observed or follows
@@ -340,16 +417,36 @@ void prepare_for_launch(Worker& worker);
 // stopped.
 void run_block(Worker& worker);
 
+// While a wgmma is to write local variables of the lane, every access to them is judged.
+inline void set_quick_stack(const Lane& lane) {
+    if (__builtin_expect(lane.accumulates, 0)) {
+        current.stack.clear();
+    } else {
+        current.stack.set({lane.stack_low, lane.stack_high});
+    }
+}
+inline bool is_on_stack(const Lane& lane, uintptr_t address) {
+    return address - lane.stack_low < lane.stack_high - lane.stack_low;
+}
+
 inline void become(Lane& lane) {
     current.lane = &lane;
     current.accesses_left = current.wants_sample ? 0 : kAccessesPerTurn;
-    current.stack.set({lane.stack_low, lane.stack_high});
+    set_quick_stack(lane);
     lane_thread_index = lane.index;
 }
 
 inline void become_scheduler() {
     current.lane = nullptr;
     current.stack.clear();
+}
+
+// Where a lane begins that shares its stack with others: a stack that is free.
+Fiber& begin_on_free_stack(Lane& lane);
+
+// What it takes to go on with the lane, or to begin it.
+inline Fiber& fiber_of(Lane& lane) {
+    return __builtin_expect(lane.fiber.is_none(), 0) ? begin_on_free_stack(lane) : lane.fiber;
 }
 
 // Suspends the running lane, and goes on with the next one of this round of its warp or, if there
@@ -364,8 +461,8 @@ inline void become_scheduler() {
     } else {
         Lane& next_lane = (&lane - lane.linear % kWarpSize)[__builtin_ctz(warp.turn)];
         warp.turn &= warp.turn - 1;
+        to = &fiber_of(next_lane);
         become(next_lane);
-        to = &next_lane.fiber;
     }
     Fiber::switch_over(lane.fiber, *to);
 }
@@ -391,5 +488,7 @@ inline void log_access(Lane& lane, const Access& access) {
 
 // Notes, behind an access of the running lane to `address`, how it can order threads, or what else does.
 void log_signal(uintptr_t address, uintptr_t place, unsigned ordering);
+// The same of a barrier's number, in place of a word.
+void log_signal_of_barrier(unsigned number, uintptr_t place, unsigned ordering);
 
 }  // namespace cpu_device

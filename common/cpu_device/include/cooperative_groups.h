@@ -5,6 +5,7 @@
 // grid_group. Not here, so that using it does not compile: tiles of more than
 // one warp, multi_grid_group.
 #pragma once
+#define _COOPERATIVE_GROUPS_H_
 #include <type_traits>
 
 #include "cpu_device/host_headers.h"

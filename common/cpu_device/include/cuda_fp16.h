@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // half and half2 on the CPU device, under the names of the toolkit's cuda_fp16.h.
 #pragma once
+#define __CUDA_FP16_H__
 #include "cpu_device/small_float.h"
 #include "cpu_device/small_float_names.h"
 #include "cuda_runtime.h"

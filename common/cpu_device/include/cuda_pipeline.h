@@ -3,6 +3,7 @@
 // is a load of the thread, which the memory hooks see and hardware counts as one, and a write to shared
 // memory, which hardware does without a store instruction, when the thread waits for it.
 #pragma once
+#define _CUDA_PIPELINE_H_
 #include <cassert>
 #include <cstddef>
 #include <cstring>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The constants of the toolkit's math_constants.h that kernels use, under its names.
 #pragma once
+#define __MATH_CONSTANTS_H__
 
 // ---------------------------------------------------------------- float
 #define CUDART_INF_F (__builtin_inff())

@@ -2,6 +2,7 @@
 // make_char1 .. make_double4. Building a pack with these, rather than with braces straight into
 // memory, is what makes its store one access.
 #pragma once
+#define __VECTOR_FUNCTIONS_H__
 #include "cpu_device/qualifiers.h"
 #include "vector_types.h"
 
@@ -40,5 +41,10 @@ CPU_DEVICE_MAKE_FUNCTIONS(double, double)
 #undef CPU_DEVICE_MAKE_FUNCTIONS
 
 __host__ __device__ inline double4_16a make_double4_16a(double x, double y, double z, double w) {
-    return make_double4(x, y, z, w);
+    double4_16a pack;
+    pack.x = x;
+    pack.y = y;
+    pack.z = z;
+    pack.w = w;
+    return pack;
 }

@@ -2,6 +2,7 @@
 // CUDA's vector types (char1 .. double4) and dim3, with the toolkit's sizes and alignments: the
 // alignment is what lets a whole pack arrive as one memory access.
 #pragma once
+#define __VECTOR_TYPES_H__
 #include <cstddef>
 
 namespace cpu_device {
@@ -43,11 +44,19 @@ CPU_DEVICE_VECTOR_TYPES(double, double)
 #undef CPU_DEVICE_VECTOR_TYPES
 
 // CUDA 13 spells the alignment of the 32-byte packs in their names.
-using long4_16a = long4;
-using ulong4_16a = ulong4;
-using longlong4_16a = longlong4;
-using ulonglong4_16a = ulonglong4;
-using double4_16a = double4;
+#define CPU_DEVICE_ALIGNED_PACKS(name, T)            \
+    struct __attribute__((aligned(16))) name##_16a { \
+        T x, y, z, w;                                \
+    };                                               \
+    struct __attribute__((aligned(32))) name##_32a { \
+        T x, y, z, w;                                \
+    };
+CPU_DEVICE_ALIGNED_PACKS(long4, long)
+CPU_DEVICE_ALIGNED_PACKS(ulong4, unsigned long)
+CPU_DEVICE_ALIGNED_PACKS(longlong4, long long)
+CPU_DEVICE_ALIGNED_PACKS(ulonglong4, unsigned long long)
+CPU_DEVICE_ALIGNED_PACKS(double4, double)
+#undef CPU_DEVICE_ALIGNED_PACKS
 
 // Extent of a grid, a block or a cluster; what is not said is 1.
 struct dim3 {

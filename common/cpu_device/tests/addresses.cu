@@ -3,6 +3,7 @@
 // come about.
 #include <cuda_runtime.h>
 
+#include "../named_arrays.hpp"
 #include "failures.cuh"
 
 namespace addresses_tests {
@@ -36,6 +37,34 @@ TEST_CASE("where a product may have wrapped, that is said, of the array that the
     store_at<<<1, 1>>>(second.data(), 0xffffffffLL);
     check_failure(cudaErrorIllegalAddress, {"past the end of the allocation of 8000 bytes", low,
                                             "an unsigned difference gone below 0"});
+}
+
+TEST_CASE("where the arrays of a launch have names, a bad address is an element of one") {
+    DeviceArray<float> x(99), y(99);
+    cpu_device::name_arrays(
+        {{reinterpret_cast<uintptr_t>(x.data()), sizeof(float), "x", "99 elements"},
+         {reinterpret_cast<uintptr_t>(y.data()), sizeof(float), "y", "3 x 33 = 99 elements"}});
+    store_at<<<1, 1>>>(y.data(), 99);
+    check_failure(cudaErrorIllegalAddress,
+                  {"store of 4 bytes at y[99], past the end of y, which has 3 x 33 = 99 elements"});
+    store_at<<<1, 1>>>(x.data(), -1);
+    check_failure(cudaErrorIllegalAddress, {"at x[-1], before x, which has 99 elements"});
+    cpu_device::name_arrays({});
+}
+
+template <class T>
+__global__ void store_by_wrapper(T* to) {
+    wrapped_store(to - 1, T(1));
+}
+
+TEST_CASE("what a header of a library does wrong is placed in the kernel that calls it as well") {
+    DeviceArray<float> x(1000);
+    store_by_wrapper<<<1, 1>>>(x.data());
+    check_failure(cudaErrorIllegalAddress, {"common/cpu_device/tests/failures.cuh:", ", called at ",
+                                            "common/cpu_device/tests/addresses.cu:"});
+    store_at<<<1, 1>>>(x.data(), -1);
+    check_failure(cudaErrorIllegalAddress, {"addresses.cu:"});
+    CHECK_THAT(std::string(cpu_device::last_error_text()), !ContainsSubstring("called at"));
 }
 
 TEST_CASE("an offset from a null pointer is said as that") {

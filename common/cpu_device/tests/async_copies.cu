@@ -153,21 +153,6 @@ __global__ void tiles_by_too_many(const int* from, int* to) {
     }
 }
 
-// As the bulk copy engine does it: one thread for all, bound to a phase that all wait for.
-__global__ void tiles_by_bulk(const int* from, int* to) {
-    __shared__ uint64_t barrier;
-    __shared__ __align__(16) int tile[kThreads];
-    for (uint64_t t = 0; t < kTiles; t++) {
-        if (threadIdx.x == 0) {
-            cpu_device::begin_bulk_copy(tile, from + t * kThreads, kTileBytes, &barrier, t);
-        }
-        __syncthreads();
-        cpu_device::waited_for_phase(&barrier, t);
-        to[t * kThreads + threadIdx.x] = tile[kThreads - 1 - threadIdx.x];
-        __syncthreads();
-    }
-}
-
 class Tiles {
 public:
     Tiles() : from_(kTiles * kThreads), to_(kTiles * kThreads) {
@@ -202,7 +187,7 @@ TEST_CASE("copies that are waited for arrive") {
     for (const auto kernel :
          {tiles_by_groups<2>, tiles_by_groups<3>, tiles_by_groups<4>, tiles_by_block,
           tiles_by_pipeline<1>, tiles_by_pipeline<2>, tiles_by_pipeline<4>,
-          tiles_by_threads_pipeline, tiles_by_barrier, tiles_by_too_many, tiles_by_bulk}) {
+          tiles_by_threads_pipeline, tiles_by_barrier, tiles_by_too_many}) {
         tiles.run(kernel);
         REQUIRE(cudaGetLastError() == cudaSuccess);
         CHECK(tiles.got() == tiles.wanted());
@@ -361,14 +346,6 @@ __global__ void waits_at_another_barrier(int* from, int* to) {
 }
 constexpr int kAnotherBarrier = __LINE__ - 2;
 
-__global__ void ends_during_a_bulk_copy(int* from, int*) {
-    __shared__ uint64_t barrier;
-    __shared__ __align__(16) int tile[kThreads];
-    if (threadIdx.x != 5) return;
-    cpu_device::begin_bulk_copy(tile, from, kTileBytes, &barrier, 0);
-}
-constexpr int kEnds = __LINE__ - 2;
-
 struct Mistake {
     void (*kernel)(int*, int*);
     int line;
@@ -389,8 +366,6 @@ const Mistake kMistakes[] = {
     {consumes_without_waiting, kConsumes, "the stage of the pipeline"},
     {fetches_more_than_there_are_stages, kFetchesMore,
      "all 2 stages of the pipeline are committed"},
-    {ends_during_a_bulk_copy, kEnds,
-     "5,0,0): the block has ended while this bulk copy is under way"},
     {waits_at_another_barrier, kAnotherBarrier, "waited for the phase of the barrier"},
 };
 

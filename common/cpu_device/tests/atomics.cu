@@ -204,4 +204,41 @@ TEST_CASE("block and system scopes, shared memory, 16 bits") {
     CHECK(narrow.values() == std::vector<unsigned short>{0, 7});
 }
 
+// What each finds, and what the last of them leaves.
+__global__ void builtin_kernel(int* x, int* found, float* sum) {
+    __nv_atomic_store_n(x, 12, __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_DEVICE);
+    found[0] = __nv_atomic_load_n(x, __NV_ATOMIC_ACQUIRE);
+    found[1] = __nv_atomic_fetch_add(x, 3, __NV_ATOMIC_RELAXED);                           // 15
+    found[2] = __nv_atomic_fetch_sub(x, 1, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_BLOCK);  // 14
+    found[3] = __nv_atomic_fetch_and(x, 7, __NV_ATOMIC_RELAXED);                           // 6
+    found[4] = __nv_atomic_fetch_or(x, 9, __NV_ATOMIC_RELAXED);                            // 15
+    found[5] = __nv_atomic_fetch_xor(x, 5, __NV_ATOMIC_RELAXED);                           // 10
+    found[6] = __nv_atomic_fetch_min(x, 4, __NV_ATOMIC_RELAXED);                           // 4
+    found[7] = __nv_atomic_fetch_max(x, 20, __NV_ATOMIC_RELAXED);                          // 20
+    found[8] = __nv_atomic_exchange_n(x, 30, __NV_ATOMIC_ACQ_REL);                         // 30
+    int expected = 31, value = 40, before;
+    found[9] = __nv_atomic_compare_exchange_n(x, &expected, 40, false, __NV_ATOMIC_ACQ_REL,
+                                              __NV_ATOMIC_RELAXED);
+    found[10] = expected;
+    found[11] = __nv_atomic_compare_exchange(x, &expected, &value, true, __NV_ATOMIC_ACQ_REL,
+                                             __NV_ATOMIC_RELAXED);  // 40
+    __nv_atomic_add(x, 1, __NV_ATOMIC_RELAXED);                     // 41
+    __nv_atomic_exchange(x, &value, &before, __NV_ATOMIC_ACQ_REL);  // 40
+    found[12] = before;
+    value = 50;
+    __nv_atomic_store(x, &value, __NV_ATOMIC_RELAXED);
+    __nv_atomic_load(x, &before, __NV_ATOMIC_RELAXED);
+    found[13] = before;
+    __nv_atomic_fetch_add(sum, 0.5f, __NV_ATOMIC_RELAXED);
+}
+
+TEST_CASE("nvcc's own atomic functions return what was there before") {
+    DeviceVector<int> x{std::vector<int>(1)}, found{std::vector<int>(14)};
+    DeviceVector<float> sum{std::vector<float>(1)};
+    builtin_kernel<<<1, 1>>>(x.data(), found.data(), sum.data());
+    require_success();
+    CHECK(found.values() == std::vector<int>{12, 12, 15, 14, 6, 15, 10, 4, 20, 0, 30, 1, 41, 50});
+    CHECK(sum.values()[0] == 0.5f);
+}
+
 }  // namespace atomics_tests

@@ -43,6 +43,26 @@ TEST_CASE("blocks of a cluster read each other's shared memory") {
     }
 }
 
+template <unsigned blocks, class T>
+__global__ void __cluster_dims__(blocks) note_cluster(T* to) {
+    to[blockIdx.x] = static_cast<T>(cpu_device::cluster_dimensions().x);
+}
+
+TEST_CASE("the clusters that a kernel names may depend on its template's parameters") {
+    DeviceArray<int> data(8);
+    const auto launched = [&](auto kernel) {
+        kernel<<<8, 1>>>(data.data());
+        REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+        return data.read()[7];
+    };
+    CHECK(launched(note_cluster<4, int>) == 4);
+    CHECK(launched(note_cluster<2, int>) == 2);
+    DeviceArray<float> numbers(8);
+    note_cluster<8, float><<<8, 1>>>(numbers.data());
+    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+    CHECK(numbers.read()[0] == 8);
+}
+
 TEST_CASE("clusters of 16 blocks must be asked for") {
     DeviceArray<int> data(32 * 64);
     CHECK(launch_cluster(sum_over_cluster, 32, 64, 16, 256, data.data()) ==

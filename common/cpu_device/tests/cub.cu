@@ -4,6 +4,7 @@
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -11,7 +12,12 @@
 #include <random>
 #include <vector>
 
+#include <cub/block/block_adjacent_difference.cuh>
+#include <cub/block/block_discontinuity.cuh>
+#include <cub/block/block_histogram.cuh>
 #include <cub/block/block_load.cuh>
+#include <cub/block/block_merge_sort.cuh>
+#include <cub/block/block_radix_sort.cuh>
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
 #include <cub/block/block_store.cuh>
@@ -424,6 +430,114 @@ TEST_CASE("BlockLoad and BlockStore") {
     check_copy<cub::BLOCK_LOAD_DIRECT, cub::BLOCK_STORE_DIRECT>();
     check_copy<cub::BLOCK_LOAD_STRIPED, cub::BLOCK_STORE_STRIPED>();
     check_copy<cub::BLOCK_LOAD_VECTORIZE, cub::BLOCK_STORE_VECTORIZE>();
+    check_copy<cub::BLOCK_LOAD_TRANSPOSE, cub::BLOCK_STORE_WARP_TRANSPOSE>();
+    check_copy<cub::BLOCK_LOAD_WARP_TRANSPOSE, cub::BLOCK_STORE_TRANSPOSE>();
+}
+
+// ---------------------------------------------------------------- sorts, and what stands beside them
+
+template <int kThreads, int kItems>
+__global__ void sort_kernel(float* keys, int* places, int* places_by_merging, int* descending) {
+    using Load = cub::BlockLoad<float, kThreads, kItems, cub::BLOCK_LOAD_WARP_TRANSPOSE>;
+    using Radix = cub::BlockRadixSort<float, kThreads, kItems, int>;
+    using Merge = cub::BlockMergeSort<float, kThreads, kItems, int>;
+    __shared__ union {
+        typename Load::TempStorage load;
+        typename Radix::TempStorage radix;
+        typename Merge::TempStorage merge;
+    } scratch;
+    float mine[kItems];
+    int mine_places[kItems];
+    for (int kind = 0; kind < 3; ++kind) {
+        Load(scratch.load).Load(keys, mine);
+        const int first = static_cast<int>(threadIdx.x) * kItems;
+        for (int i = 0; i < kItems; ++i) mine_places[i] = first + i;
+        __syncthreads();
+        if (kind == 0) Radix(scratch.radix).Sort(mine, mine_places);
+        if (kind == 1) Merge(scratch.merge).Sort(mine, mine_places, std::less<float>());
+        if (kind == 2) Radix(scratch.radix).SortDescendingBlockedToStriped(mine, mine_places);
+        __syncthreads();
+        if (kind == 0) cub::StoreDirectBlocked(threadIdx.x, places, mine_places);
+        if (kind == 1) cub::StoreDirectBlocked(threadIdx.x, places_by_merging, mine_places);
+        if (kind == 2) cub::StoreDirectStriped<kThreads>(threadIdx.x, descending, mine_places);
+    }
+}
+
+template <int kThreads, int kItems>
+void check_sort() {
+    std::mt19937 random(kThreads);
+    std::vector<float> keys;
+    std::vector<int> places;
+    for (int i = 0; i < kThreads * kItems; ++i) {
+        const float key = static_cast<float>(random() % 40) - 20;
+        keys.push_back(key == 0 && i % 2 == 0 ? -0.0F : key);  // equal, also for a radix sort
+        places.push_back(i);
+    }
+    DeviceVector<float> device_keys(keys);
+    DeviceVector<int> radix(places), merged(places), descending(places);
+    sort_kernel<kThreads, kItems>
+        <<<1, kThreads>>>(device_keys.data(), radix.data(), merged.data(), descending.data());
+    require_success();
+    const auto key_of = [&](int place) { return keys[static_cast<size_t>(place)]; };
+    std::vector<int> want = places;
+    std::stable_sort(want.begin(), want.end(), [&](int a, int b) { return key_of(a) < key_of(b); });
+    CHECK(radix.values() == want);
+    CHECK(merged.values() == want);
+    std::stable_sort(places.begin(), places.end(),
+                     [&](int a, int b) { return key_of(b) < key_of(a); });
+    CHECK(descending.values() == places);
+}
+
+TEST_CASE("BlockRadixSort and BlockMergeSort are stable") {
+    check_sort<64, 8>();
+    check_sort<32, 3>();
+}
+
+__global__ void neighbours_kernel(const int* input, int* heads, int* tails, int* differences,
+                                  int* histogram) {
+    using Discontinuity = cub::BlockDiscontinuity<int, 64>;
+    using Difference = cub::BlockAdjacentDifference<int, 64>;
+    using Histogram = cub::BlockHistogram<int, 64, 3, 8>;
+    __shared__ union {
+        Discontinuity::TempStorage discontinuity;
+        Difference::TempStorage difference;
+    } scratch;
+    __shared__ Histogram::TempStorage none;
+    __shared__ unsigned bins[8];
+    int items[3], flags[3], results[3];
+    cub::LoadDirectBlocked(threadIdx.x, input, items);
+    Discontinuity(scratch.discontinuity).FlagHeads(flags, items, cub::Inequality());
+    cub::StoreDirectBlocked(threadIdx.x, heads, flags);
+    __syncthreads();
+    Discontinuity(scratch.discontinuity).FlagTails(flags, items, cub::Inequality());
+    cub::StoreDirectBlocked(threadIdx.x, tails, flags);
+    __syncthreads();
+    Difference(scratch.difference).SubtractLeft(items, results, cub::Difference());
+    cub::StoreDirectBlocked(threadIdx.x, differences, results);
+    Histogram(none).Histogram(items, bins);
+    __syncthreads();
+    if (threadIdx.x < 8) histogram[threadIdx.x] = static_cast<int>(bins[threadIdx.x]);
+}
+
+TEST_CASE("BlockDiscontinuity, BlockAdjacentDifference and BlockHistogram") {
+    std::vector<int> input;
+    for (int i = 0; i < 192; ++i) input.push_back(i / 5 % 8);
+    DeviceVector<int> device_input(input), heads(input), tails(input), differences(input),
+        histogram{std::vector<int>(8)};
+    neighbours_kernel<<<1, 64>>>(device_input.data(), heads.data(), tails.data(),
+                                 differences.data(), histogram.data());
+    require_success();
+    int wrong = 0;
+    for (size_t i = 0; i < input.size(); ++i) {
+        wrong += heads.values()[i] != (i == 0 || input[i - 1] != input[i]);
+        wrong += tails.values()[i] != (i + 1 == input.size() || input[i] != input[i + 1]);
+        wrong += differences.values()[i] != input[i] - (i == 0 ? 0 : input[i - 1]);
+    }
+    CHECK(wrong == 0);
+    for (int bin = 0; bin < 8; ++bin) {
+        CHECK(histogram.values()[static_cast<size_t>(bin)] ==
+              std::count(input.begin(), input.end(), bin));
+    }
 }
 
 }  // namespace cub_tests

@@ -13,9 +13,12 @@
 template <class T>
 class DeviceVector {
 public:
+    static constexpr size_t kElementBytes =
+        sizeof(T);  // NOLINT(bugprone-sizeof-expression): of pointers, too
+
     explicit DeviceVector(const std::vector<T>& values) : size_(values.size()) {
-        REQUIRE(cudaMalloc(reinterpret_cast<void**>(&data_), size_ * sizeof(T)) == cudaSuccess);
-        REQUIRE(cudaMemcpy(data_, values.data(), size_ * sizeof(T), cudaMemcpyHostToDevice) ==
+        REQUIRE(cudaMalloc(reinterpret_cast<void**>(&data_), size_ * kElementBytes) == cudaSuccess);
+        REQUIRE(cudaMemcpy(data_, values.data(), size_ * kElementBytes, cudaMemcpyHostToDevice) ==
                 cudaSuccess);
     }
     DeviceVector(const DeviceVector&) = delete;
@@ -26,7 +29,7 @@ public:
 
     std::vector<T> values() const {
         std::vector<T> values(size_);
-        REQUIRE(cudaMemcpy(values.data(), data_, size_ * sizeof(T), cudaMemcpyDeviceToHost) ==
+        REQUIRE(cudaMemcpy(values.data(), data_, size_ * kElementBytes, cudaMemcpyDeviceToHost) ==
                 cudaSuccess);
         return values;
     }

@@ -41,6 +41,12 @@ private:
     size_t size_;
 };
 
+// As a library's wrapper of an instruction: in another file than the kernel that calls it.
+template <class T>
+__device__ __forceinline__ void wrapped_store(T* to, T value) {
+    *to = value;
+}
+
 // Sets an environment variable for the life of the object.
 class Environment {
 public:

@@ -297,6 +297,22 @@ __global__ void pairs_kernel(const __half2* x, __half2* y, float* sums) {
               __half2float(__habs(-running)) + __half2float(__hadd_sat(running, running));
 }
 
+TEST_CASE("functions of half and bfloat16 may be called by their qualified names") {
+    const auto check = [](auto one) {
+        using Number = decltype(one);
+        const Number two = one + one;
+        CHECK(float(::hexp(one)) == float(hexp(one)));
+        CHECK(float(::__hfma(two, two, one)) == 5.f);
+        CHECK((::__hlt(one, two) && !::__hisnan(one)));
+        CHECK(float(__hmax(one, 2.f)) == 2.f);  // converted, as ever
+    };
+    check(__float2half(1.f));
+    check(__float2bfloat16(1.f));
+    const __half2 pair = __floats2half2_rn(1.f, 4.f);
+    CHECK(__high2float(::h2sqrt(::__hadd2(pair, pair))) == __high2float(h2sqrt(pair + pair)));
+    CHECK((::__hbgt2(pair, ::__hneg2(pair)) && ::__hgt2_mask(pair, pair) == 0));
+}
+
 TEST_CASE("pairs in a kernel") {
     std::vector<__half2> x;
     for (int i = 0; i < 32; ++i)

@@ -448,6 +448,9 @@ DEVICE_FUNCTION(FastDivide, __fdividef);
 DEVICE_FUNCTION(ReciprocalRoot, rsqrtf);
 DEVICE_FUNCTION(Exp10, exp10f);
 DEVICE_FUNCTION(NormalDistribution, normcdff);
+DEVICE_FUNCTION(InverseNormalDistribution, normcdfinv);
+DEVICE_FUNCTION(InverseErrorFunction, erfinv);
+DEVICE_FUNCTION(ScaledErrorFunction, erfcx);
 DEVICE_FUNCTION(SinPi, sinpif);
 DEVICE_FUNCTION(CosPi, cospif);
 DEVICE_FUNCTION(Saturate, __saturatef);
@@ -463,6 +466,23 @@ double worst_error(const std::vector<float>& x, const std::vector<float>& result
         if (!(error <= worst)) worst = error;
     }
     return worst;
+}
+
+TEST_CASE("the inverses of the error function and of the normal distribution lead back") {
+    const std::vector<double> sizes{1e-300, 1e-12, 1e-5, 0.0011, 0.3, 0.5, 0.7, 0.9999};
+    const std::vector<double> quantiles = map_on_device<double, InverseNormalDistribution>(sizes);
+    const std::vector<double> inverses = map_on_device<double, InverseErrorFunction>(sizes);
+    for (size_t i = 0; i < sizes.size(); ++i) {
+        CHECK(std::fabs(0.5 * std::erfc(-quantiles[i] * M_SQRT1_2) / sizes[i] - 1) < 1e-12);
+        CHECK(std::fabs(std::erf(inverses[i]) / sizes[i] - 1) < 1e-14);
+    }
+    CHECK(map_on_device<double, InverseNormalDistribution>(std::vector<double>{0, 1}) ==
+          std::vector<double>{-HUGE_VAL, HUGE_VAL});
+    // Where one way of computing it ends and the other begins.
+    const std::vector<double> scaled =
+        map_on_device<double, ScaledErrorFunction>(std::vector<double>{1, 10 - 1e-12, 10});
+    CHECK(std::fabs(scaled[0] / (std::exp(1) * std::erfc(1)) - 1) < 1e-15);
+    CHECK(std::fabs(scaled[1] / scaled[2] - 1) < 1e-12);
 }
 
 TEST_CASE("math functions compute what they are named for") {

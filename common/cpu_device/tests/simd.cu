@@ -143,4 +143,135 @@ TEST_CASE("packed integers at the edges") {
     CHECK(map_on_device<unsigned, __vsadu4_>(a, b)[0] == 0x80u + 0xffu);
 }
 
+// ---------------------------------------------------------------- sums and extremes of three
+
+// What a lane of so many bits becomes of a, b and c; sums wrap.
+struct Triple {
+    long a, b, c;
+    int bits;
+    bool has_sign;
+
+    long wrapped(long value) const {
+        return lane_of(static_cast<unsigned>(value), bits, 0, has_sign);
+    }
+};
+#define FUNCTIONS_OF_THREE(expect)                              \
+    expect(__viaddmax, std::max(t.wrapped(t.a + t.b), t.c))     \
+        expect(__viaddmin, std::min(t.wrapped(t.a + t.b), t.c)) \
+            expect(__vimax3, std::max({t.a, t.b, t.c}))         \
+                expect(__vimin3, std::min({t.a, t.b, t.c}))
+#define CALLS_OF_THREE(name, ...)                       \
+    DEVICE_FUNCTION(name##_s32_, name##_s32);           \
+    DEVICE_FUNCTION(name##_u32_, name##_u32);           \
+    DEVICE_FUNCTION(name##_s16x2_, name##_s16x2);       \
+    DEVICE_FUNCTION(name##_u16x2_, name##_u16x2);       \
+    DEVICE_FUNCTION(name##_s32_relu_, name##_s32_relu); \
+    DEVICE_FUNCTION(name##_s16x2_relu_, name##_s16x2_relu);
+FUNCTIONS_OF_THREE(CALLS_OF_THREE)
+DEVICE_FUNCTION(__vimax_s32_relu_, __vimax_s32_relu);
+DEVICE_FUNCTION(__vimin_s32_relu_, __vimin_s32_relu);
+DEVICE_FUNCTION(__vimax_s16x2_relu_, __vimax_s16x2_relu);
+DEVICE_FUNCTION(__vimin_s16x2_relu_, __vimin_s16x2_relu);
+
+// Whether a was chosen, above the chosen word: of the low half in bit 32, of the high one in bit 33.
+#define CHOICE_OF_WORDS(name)                                                    \
+    struct name##_ {                                                             \
+        __device__ unsigned long long operator()(unsigned a, unsigned b) const { \
+            bool is_first = false;                                               \
+            const auto chosen = static_cast<unsigned>(name(a, b, &is_first));    \
+            return chosen | (is_first ? 1ull : 0ull) << 32;                      \
+        }                                                                        \
+    };
+#define CHOICE_OF_HALVES(name)                                                      \
+    struct name##_ {                                                                \
+        __device__ unsigned long long operator()(unsigned a, unsigned b) const {    \
+            bool high = false, low = false;                                         \
+            const unsigned chosen = name(a, b, &high, &low);                        \
+            return chosen | (low ? 1ull : 0ull) << 32 | (high ? 1ull : 0ull) << 33; \
+        }                                                                           \
+    };
+CHOICE_OF_WORDS(__vibmax_s32)
+CHOICE_OF_WORDS(__vibmax_u32)
+CHOICE_OF_WORDS(__vibmin_s32)
+CHOICE_OF_WORDS(__vibmin_u32)
+CHOICE_OF_HALVES(__vibmax_s16x2)
+CHOICE_OF_HALVES(__vibmax_u16x2)
+CHOICE_OF_HALVES(__vibmin_s16x2)
+CHOICE_OF_HALVES(__vibmin_u16x2)
+
+template <class Of>
+unsigned by_triples(unsigned a, unsigned b, unsigned c, int bits, bool has_sign, Of of) {
+    unsigned result = 0;
+    for (int i = 0; i < 32 / bits; ++i) {
+        const long lane = of(Triple{lane_of(a, bits, i, has_sign), lane_of(b, bits, i, has_sign),
+                                    lane_of(c, bits, i, has_sign), bits, has_sign});
+        result |= static_cast<unsigned>(lane & ((1l << bits) - 1)) << bits * i;
+    }
+    return result;
+}
+
+TEST_CASE("sums and extremes of three, of words and of halves") {
+    const std::vector<unsigned> a = words(1), b = words(2), c = words(3);
+    const auto check = [&](const char* name, const std::vector<unsigned>& got, int bits,
+                           bool has_sign, auto of) {
+        CAPTURE(name);
+        std::vector<unsigned> wanted;
+        for (size_t i = 0; i < a.size(); ++i)
+            wanted.push_back(by_triples(a[i], b[i], c[i], bits, has_sign, of));
+        CHECK(got == wanted);
+    };
+#define CHECK_OF_THREE(name, value)                                                                \
+    {                                                                                              \
+        const auto of = [](const Triple& t) -> long { return value; };                             \
+        const auto relu = [&](const Triple& t) { return std::max(of(t), 0l); };                    \
+        check(#name "_s32", map_on_device<unsigned, name##_s32_>(a, b, c), 32, true, of);          \
+        check(#name "_u32", map_on_device<unsigned, name##_u32_>(a, b, c), 32, false, of);         \
+        check(#name "_s16x2", map_on_device<unsigned, name##_s16x2_>(a, b, c), 16, true, of);      \
+        check(#name "_u16x2", map_on_device<unsigned, name##_u16x2_>(a, b, c), 16, false, of);     \
+        check(#name "_s32_relu", map_on_device<unsigned, name##_s32_relu_>(a, b, c), 32, true,     \
+              relu);                                                                               \
+        check(#name "_s16x2_relu", map_on_device<unsigned, name##_s16x2_relu_>(a, b, c), 16, true, \
+              relu);                                                                               \
+    }
+    FUNCTIONS_OF_THREE(CHECK_OF_THREE)
+    const auto most = [](const Triple& t) { return std::max({t.a, t.b, 0l}); };
+    const auto least = [](const Triple& t) { return std::max(std::min(t.a, t.b), 0l); };
+    check("__vimax_s32_relu", map_on_device<unsigned, __vimax_s32_relu_>(a, b), 32, true, most);
+    check("__vimax_s16x2_relu", map_on_device<unsigned, __vimax_s16x2_relu_>(a, b), 16, true, most);
+    check("__vimin_s32_relu", map_on_device<unsigned, __vimin_s32_relu_>(a, b), 32, true, least);
+    check("__vimin_s16x2_relu", map_on_device<unsigned, __vimin_s16x2_relu_>(a, b), 16, true,
+          least);
+}
+
+TEST_CASE("extremes that tell whether the first was chosen") {
+    const std::vector<unsigned> a = words(1), b = words(2);
+    const auto check = [&](const char* name, const std::vector<unsigned long long>& got, int bits,
+                           bool has_sign, bool is_max) {
+        CAPTURE(name);
+        std::vector<unsigned long long> wanted;
+        for (size_t i = 0; i < a.size(); ++i) {
+            unsigned long long word = by_triples(
+                a[i], b[i], 0, bits, has_sign,
+                [&](const Triple& t) { return is_max ? std::max(t.a, t.b) : std::min(t.a, t.b); });
+            for (int lane = 0; lane < 32 / bits; ++lane) {
+                const long x = lane_of(a[i], bits, lane, has_sign),
+                           y = lane_of(b[i], bits, lane, has_sign);
+                if (is_max ? x >= y : x <= y) word |= 1ull << (32 + lane);
+            }
+            wanted.push_back(word);
+        }
+        CHECK(got == wanted);
+    };
+#define CHECK_CHOICE(name, bits, has_sign, is_max) \
+    check(#name, map_on_device<unsigned long long, name##_>(a, b), bits, has_sign, is_max)
+    CHECK_CHOICE(__vibmax_s32, 32, true, true);
+    CHECK_CHOICE(__vibmax_u32, 32, false, true);
+    CHECK_CHOICE(__vibmin_s32, 32, true, false);
+    CHECK_CHOICE(__vibmin_u32, 32, false, false);
+    CHECK_CHOICE(__vibmax_s16x2, 16, true, true);
+    CHECK_CHOICE(__vibmax_u16x2, 16, false, true);
+    CHECK_CHOICE(__vibmin_s16x2, 16, true, false);
+    CHECK_CHOICE(__vibmin_u16x2, 16, false, false);
+}
+
 }  // namespace simd_tests

@@ -32,12 +32,13 @@ std::vector<T> numbers(int count, int seed) {
     return all;
 }
 
-template <int m, int n, class T, class Sum, class LayoutA, class LayoutB>
+// T is what elements are kept in, Element what they are.
+template <int m, int n, int k, class Element, class T, class Sum, class LayoutA, class LayoutB>
 __global__ void multiply_kernel(const T* a, const T* b, const Sum* c, Sum* d, int lda, int ldb,
                                 int ldc, layout_t layout) {
-    fragment<matrix_a, m, n, 16, T, LayoutA> of_a;
-    fragment<matrix_b, m, n, 16, T, LayoutB> of_b;
-    fragment<accumulator, m, n, 16, Sum> sum;
+    fragment<matrix_a, m, n, k, Element, LayoutA> of_a;
+    fragment<matrix_b, m, n, k, Element, LayoutB> of_b;
+    fragment<accumulator, m, n, k, Sum> sum;
     load_matrix_sync(of_a, a, lda);
     load_matrix_sync(of_b, b, ldb);
     load_matrix_sync(sum, c, ldc, layout);
@@ -47,7 +48,7 @@ __global__ void multiply_kernel(const T* a, const T* b, const Sum* c, Sum* d, in
 }
 
 // 2 a b + c against plain loops. The lines of a, b and c lie further apart than they are long.
-template <int m, int n, class T, class Sum, class LayoutA, class LayoutB>
+template <int m, int n, int k, class Element, class T, class Sum, class LayoutA, class LayoutB>
 void check_product(layout_t layout) {
     const bool a_by_rows = std::is_same_v<LayoutA, row_major>;
     const bool b_by_rows = std::is_same_v<LayoutB, row_major>;
@@ -65,7 +66,7 @@ void check_product(layout_t layout) {
     on_b.fill(b);
     on_c.fill(c);
     on_d.fill(std::vector<Sum>(kSize, Sum(-999.f)));
-    multiply_kernel<m, n, T, Sum, LayoutA, LayoutB><<<1, 32>>>(
+    multiply_kernel<m, n, k, Element, T, Sum, LayoutA, LayoutB><<<1, 32>>>(
         on_a.data(), on_b.data(), on_c.data(), on_d.data(), kApart, kApart, kApart, layout);
     REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
     const std::vector<Sum> d = on_d.read();
@@ -73,7 +74,7 @@ void check_product(layout_t layout) {
     for (int row = 0; row < m; ++row) {
         for (int col = 0; col < n; ++col) {
             float want = value(c[at(c_by_rows, row, col)]);
-            for (int p = 0; p < 16; ++p)
+            for (int p = 0; p < k; ++p)
                 want += 2 * value(a[at(a_by_rows, row, p)]) * value(b[at(b_by_rows, p, col)]);
             wrong += value(d[at(c_by_rows, row, col)]) != want;
         }
@@ -84,27 +85,35 @@ void check_product(layout_t layout) {
     CHECK(untouched == kSize - m * n);
 }
 
-template <int m, int n, class T, class Sum>
+template <int m, int n, int k, class Element, class T, class Sum>
 void check_layouts() {
     for (const layout_t layout : {mem_row_major, mem_col_major}) {
-        check_product<m, n, T, Sum, row_major, row_major>(layout);
-        check_product<m, n, T, Sum, row_major, col_major>(layout);
-        check_product<m, n, T, Sum, col_major, row_major>(layout);
-        check_product<m, n, T, Sum, col_major, col_major>(layout);
+        check_product<m, n, k, Element, T, Sum, row_major, row_major>(layout);
+        check_product<m, n, k, Element, T, Sum, row_major, col_major>(layout);
+        check_product<m, n, k, Element, T, Sum, col_major, row_major>(layout);
+        check_product<m, n, k, Element, T, Sum, col_major, col_major>(layout);
     }
 }
 
 template <class T, class Sum>
 void check_shapes() {
-    check_layouts<16, 16, T, Sum>();
-    check_layouts<32, 8, T, Sum>();
-    check_layouts<8, 32, T, Sum>();
+    check_layouts<16, 16, 16, T, T, Sum>();
+    check_layouts<32, 8, 16, T, T, Sum>();
+    check_layouts<8, 32, 16, T, T, Sum>();
 }
 
 TEST_CASE("fragments multiply in every shape, type and layout") {
     check_shapes<__half, float>();
     check_shapes<__half, __half>();
     check_shapes<__nv_bfloat16, float>();
+    check_layouts<16, 16, 8, precision::tf32, float, float>();
+}
+
+TEST_CASE("tf32 keeps 10 bits of mantissa") {
+    CHECK(__float_to_tf32(1.f + 0x1p-11f) == 1.f + 0x1p-10f);  // halfway, away from 0
+    CHECK(__float_to_tf32(-1.f - 0x1p-11f) == -1.f - 0x1p-10f);
+    CHECK(__float_to_tf32(1.f + 0x1p-12f) == 1.f);
+    CHECK(__float_to_tf32(INFINITY) == INFINITY);
 }
 
 TEST_CASE("fragments have as many elements as in the toolkit's mma.h") {
@@ -115,6 +124,8 @@ TEST_CASE("fragments have as many elements as in the toolkit's mma.h") {
     CHECK(fragment<matrix_b, 32, 8, 16, __nv_bfloat16, col_major>::num_elements == 4);
     CHECK(fragment<matrix_a, 8, 32, 16, __nv_bfloat16, col_major>::num_elements == 4);
     CHECK(fragment<matrix_b, 8, 32, 16, __nv_bfloat16, row_major>::num_elements == 16);
+    CHECK(fragment<matrix_a, 16, 16, 8, precision::tf32, row_major>::num_elements == 4);
+    CHECK(fragment<matrix_b, 16, 16, 8, precision::tf32, col_major>::num_elements == 4);
     CHECK(fragment<accumulator, 16, 16, 16, float>::num_elements == 8);
     CHECK(fragment<accumulator, 8, 32, 16, __half>::num_elements == 8);
 }
@@ -252,6 +263,35 @@ void check_mistake(Mistake mistake, cudaError_t code, std::initializer_list<std:
     from.fill(numbers<__half>(512, 1));
     wrong_kernel<<<1, threads>>>(from.data(), to.data(), mistake);
     check_failure(code, parts);
+}
+
+// All elements are 1. The first four lanes pass `metadata`: rows 0 and 8 are theirs.
+template <int kSelector>
+__global__ void sparse_kernel(float* to, unsigned metadata) {
+    float d[4] = {};
+    const unsigned ones = 0x3c003c00u, e = threadIdx.x < 4 ? metadata : 0x44444444u;
+    asm volatile(
+        "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
+        "{%4, %4}, {%4, %4}, {%0, %1, %2, %3}, %5, %6;"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(ones), "r"(e), "n"(kSelector));
+    to[threadIdx.x] = d[0];
+}
+
+TEST_CASE("metadata of a sparse matrix name two elements, in order, and the selector some lane") {
+    DeviceArray<float> to(32);
+    sparse_kernel<3><<<1, 32>>>(to.data(), 0xedc98e44u);
+    CHECK(to.read() == std::vector<float>(32, 8));
+    sparse_kernel<0><<<1, 32>>>(to.data(), 0x44444454u);
+    check_failure(cudaErrorIllegalInstruction,
+                  {"mma.sp: the metadata of row 0, elements 4 to 7, are 0x5: they name the same "
+                   "element twice"});
+    sparse_kernel<0><<<1, 32>>>(to.data(), 0x44144444u);
+    check_failure(cudaErrorIllegalInstruction,
+                  {"row 8, elements 4 to 7, are 0x1: with ::ordered_metadata the first element "
+                   "named is the lower one"});
+    sparse_kernel<4><<<1, 32>>>(to.data(), 0x44444444u);
+    check_failure(cudaErrorIllegalInstruction, {"mma.sp has the selector 4, which ends at 3"});
 }
 
 TEST_CASE("a warp's matrix wants all of its lanes, and one matrix of all") {

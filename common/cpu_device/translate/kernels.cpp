@@ -21,22 +21,66 @@ std::string arguments_of(const Tokens& tokens, const Declaration& kernel, const 
     return {};
 }
 
-// The first argument of the kernel's __launch_bounds__; more than any block has where there is none.
-std::string most_threads(const Tokens& tokens, const Declaration& kernel) {
+// The arguments of `word` in the kernel's head, each in parentheses.
+std::vector<std::string> each_argument_of(const Tokens& tokens, const Declaration& kernel,
+                                          const char* word) {
+    std::vector<std::string> arguments;
     for (size_t i = kernel.head.begin; i + 1 < kernel.head.end; ++i) {
-        if (tokens[i].text != "__launch_bounds__" || tokens[i + 1].text != "(") continue;
+        if (tokens[i].text != word || tokens[i + 1].text != "(") continue;
         const size_t close = matching_close(tokens, i + 1).value_or(kernel.head.end);
-        size_t end = i + 2;
+        size_t begin = i + 2;
         int angles = 0;  // of template arguments, which may have commas of their own
-        for (; end < close && (tokens[end].text != "," || angles > 0); ++end) {
+        for (size_t end = begin; end <= close; ++end) {
+            if (end == close || (tokens[end].text == "," && angles == 0)) {
+                arguments.push_back("(" + text_of(tokens, {begin, end}) + ")");
+                begin = end + 1;
+                continue;
+            }
             const bool touches = tokens[end - 1].end == tokens[end].begin;
             if (tokens[end].text == "<" && touches) ++angles;
             if (tokens[end].text == ">" && angles > 0) --angles;
             if (is_open(tokens[end])) end = matching_close(tokens, end).value_or(close);
         }
-        return text_of(tokens, {i + 2, end});
+        break;
     }
-    return "~0ull";
+    return arguments;
+}
+
+// The first two arguments of the kernel's __launch_bounds__, where it has as many; in place of the first, more threads
+// than any block has.
+std::string launch_bounds(const Tokens& tokens, const Declaration& kernel) {
+    const auto arguments = each_argument_of(tokens, kernel, "__launch_bounds__");
+    if (arguments.empty()) return "(~0ull)";
+    return arguments.size() < 2 ? arguments[0] : arguments[0] + ", " + arguments[1];
+}
+
+// A tensor copy reads its map from where the launch puts it. Of a parameter that is no __grid_constant__ every thread has a
+// copy of its own, and there is no sign of that but a wrong result or a fault.
+void check_tensor_maps(const Tokens& tokens, const Declaration& kernel, Range parameters,
+                       const Edits& edits) {
+    for (size_t begin = parameters.begin; begin < parameters.end;) {
+        size_t end = begin;
+        bool is_map = false, may_be_constant = false;
+        for (; end < parameters.end && tokens[end].text != ","; ++end) {
+            is_map = is_map || tokens[end].text == "CUtensorMap";
+            may_be_constant =
+                may_be_constant || is_one_of(tokens[end], {"__grid_constant__", "*", "&", "<"}) ||
+                (tokens[end].kind == TokenKind::identifier && is_like_a_macro(tokens[end].text));
+            if (is_open(tokens[end])) end = matching_close(tokens, end).value_or(parameters.end);
+        }
+        const Token& name = tokens[end - 1];
+        for (size_t i = kernel.body.begin; is_map && !may_be_constant && i + 1 < kernel.body.end;
+             ++i) {
+            if (tokens[i].text != "&" || tokens[i + 1].text != name.text) continue;
+            edits.fail(name, "the kernel '" + tokens[kernel.name].text +
+                                 "' takes the address of the tensor map '" + name.text +
+                                 "', of which every thread has a copy: write const "
+                                 "__grid_constant__ CUtensorMap " +
+                                 name.text);
+            break;
+        }
+        begin = end + 1;
+    }
 }
 
 // What nvcc refuses of a kernel's head, in place of which g++ would do something.
@@ -72,6 +116,7 @@ void check_head(const Tokens& tokens, const Declaration& kernel, const Edits& ed
         }
         if (is_open(tokens[i])) i = matching_close(tokens, i).value_or(close);
     }
+    check_tensor_maps(tokens, kernel, {kernel.name + 2, close}, edits);
 }
 
 // What is known of a name in an array's size: nothing, that it is a value of the running kernel's, or a constant of
@@ -103,6 +148,8 @@ void refuse_variable_arrays(const Tokens& tokens, const Declaration& function, E
                               !is_one_of(tokens[i], {"return", "else", "delete", "case", "new"});
         const auto close = declares ? matching_close(tokens, i + 2) : std::nullopt;
         if (!close || has_word(tokens, {i + 3, *close}, {"sizeof", "decltype"})) continue;
+        // Behind a macro that is a whole statement comes no declaration: such an array has no initializer.
+        if (tokens[*close + 1].text == "=") continue;
         for (size_t at = i + 3; at < *close; ++at) {
             if (tokens[at].kind != TokenKind::identifier ||
                 is_one_of(tokens[at - 1], {".", "->", "::"}) || tokens[at + 1].text == "::") {
@@ -201,14 +248,25 @@ void begin_kernels(const Region& region, Edits& edits) {
         if (!kernel.is_defined()) continue;
         const std::string& name = tokens[kernel.name].text;
         std::string begins =
-            "CPU_DEVICE_BEGIN_KERNEL(\"" + name + "\", (" + most_threads(tokens, kernel) + ")) ";
+            "CPU_DEVICE_BEGIN_KERNEL(\"" + name + "\", " + launch_bounds(tokens, kernel) + ") ";
         const std::string clusters = arguments_of(tokens, kernel, "__cluster_dims__");
         if (!clusters.empty()) {
             begins += "::cpu_device::require_clusters(" + clusters + "); ";
-            edits.insert(tokens[kernel.body.end].end,
-                         " [[maybe_unused]] static const ::cpu_device::KnownClusters "
-                         "cpu_device_clusters_of_" +
-                             name + "(\"" + name + "\", " + clusters + ");");
+            if (has_word(tokens, kernel.head, {"template"})) {
+                // They may depend on its parameters: each instance makes its own known, by a type in its body.
+                std::string all;
+                for (const auto& each : each_argument_of(tokens, kernel, "__cluster_dims__"))
+                    all += ", " + each;
+                begins +=
+                    "struct cpu_device_clusters {}; (void)::cpu_device::clusters_of_instance<"
+                    "cpu_device_clusters" +
+                    all + ">.kernel; ";
+            } else {
+                edits.insert(tokens[kernel.body.end].end,
+                             " [[maybe_unused]] static const ::cpu_device::KnownClusters "
+                             "cpu_device_clusters_of_" +
+                                 name + "(\"" + name + "\", " + clusters + ");");
+            }
         }
         edits.insert(tokens[kernel.body.begin].begin, begins);
     }
@@ -281,16 +339,32 @@ void make_classes_known(const Region& region, Edits& edits) {
     }
 }
 
-void allow_recursion(const Region& region, Edits& edits) {
+namespace {
+
+// A function that may be defined in another file. (`= default` and `= 0` say that it is not.)
+bool is_declared_alone(const Tokens& tokens, const Declaration& function) {
+    return function.is_function && !function.is_defined() &&
+           !is_one_of(tokens[function.head.end - 1], {"default", "delete", "0"}) &&
+           !has_word(tokens, function.head, {"template", "friend"});
+}
+
+}  // namespace
+
+void call_what_cannot_be_inlined(const Region& region, Edits& edits) {
     const Tokens& tokens = region.tokens;
     const std::vector<Declaration> declarations = declarations_of(region);
     const Calls calls = calls_of(tokens, declarations);
     for (const Declaration& function : declarations) {
         if (!is_for_device(tokens, function) || is_kernel(tokens, function)) continue;
         const std::string& name = tokens[function.name].text;
-        if (!reaches(calls, name, name)) continue;
+        const bool recursive = reaches(calls, name, name);
+        if (!recursive && !is_declared_alone(tokens, function)) continue;
         for (size_t i = function.head.begin; i < function.name; ++i) {
-            if (is_one_of(tokens[i], {"__device__", "__forceinline__"})) {
+            const bool keeps_inline = tokens[i].text == "__forceinline__" && !recursive;
+            // A macro that stands for it may stand for more.
+            const bool is_macro = tokens[i].end - tokens[i].begin != tokens[i].text.size();
+            if (is_one_of(tokens[i], {"__device__", "__forceinline__"}) && !keeps_inline &&
+                !is_macro) {
                 edits.replace(tokens[i].begin, tokens[i].end, "");
             }
         }
@@ -339,6 +413,71 @@ void number_barriers(const Region& region, Edits& edits) {
         if (number == 0) continue;
         edits.replace(tokens[i].begin, tokens[i + 1].end,
                       "::cpu_device::block_barrier_of_line(" + std::to_string(number));
+    }
+}
+
+namespace {
+
+// Whether the tokens say [const] void*.
+bool is_void_pointer(const Tokens& tokens, Range range) {
+    return range.end - range.begin >= 2 && tokens[range.end - 1].text == "*" &&
+           has_word(tokens, range, {"void"});
+}
+
+// Whether what begins there is cast to void*: (void*)x or static_cast<void*>(x).
+bool is_cast_to_void(const Tokens& tokens, size_t at) {
+    if (at < 4) return false;
+    if (tokens[at - 1].text == ")") {
+        const auto open = matching_open(tokens, at - 1);
+        return open && is_void_pointer(tokens, {*open + 1, at - 1});
+    }
+    if (tokens[at - 1].text != "(" || tokens[at - 2].text != ">") return false;
+    const auto open = matching_angle(tokens, at - 2);
+    return open && *open > 0 && is_one_of(tokens[*open - 1], {"reinterpret_cast", "static_cast"}) &&
+           is_void_pointer(tokens, {*open + 1, at - 2});
+}
+
+// Whether what begins there initializes a variable whose type is auto, which may be cast later: auto* x = &kernel<int>;
+bool initializes_auto(const Tokens& tokens, size_t at) {
+    if (at < 4 || tokens[at - 1].text != "=") return false;
+    size_t i = at - 3;
+    while (i > 0 && is_one_of(tokens[i], {"*", "const"})) --i;
+    return i > 0 && tokens[i].text == "auto" &&
+           is_one_of(tokens[i - 1], {"{", "}", ";", ")", "const"});
+}
+
+// Behind a name and its template arguments, if it has any.
+size_t end_of_name(const Tokens& tokens, size_t name) {
+    if (name + 1 >= tokens.size() || tokens[name + 1].text != "<") return name + 1;
+    int angles = 0;
+    for (size_t i = name + 1; i < tokens.size() && tokens[i].text != ";"; ++i) {
+        if (is_open(tokens[i])) i = matching_close(tokens, i).value_or(i);
+        if (tokens[i].text == "<") ++angles;
+        if (tokens[i].text == ">" && --angles == 0) return i + 1;
+    }
+    return name + 1;
+}
+
+}  // namespace
+
+void make_cast_kernels_known(const Region& region, Edits& edits) {
+    const Tokens& tokens = region.tokens;
+    std::set<std::string> kernels;
+    for (const Declaration& declaration : declarations_of(region)) {
+        if (is_kernel(tokens, declaration)) kernels.insert(tokens[declaration.name].text);
+    }
+    for (size_t i = 1; i < tokens.size(); ++i) {
+        if (kernels.count(tokens[i].text) == 0) continue;
+        size_t begin = i;
+        while (begin >= 2 && tokens[begin - 1].text == "::" &&
+               tokens[begin - 2].kind == TokenKind::identifier) {
+            begin -= 2;
+        }
+        if (tokens[begin - 1].text == "::") --begin;
+        if (tokens[begin - 1].text == "&") --begin;
+        if (!is_cast_to_void(tokens, begin) && !initializes_auto(tokens, begin)) continue;
+        edits.insert(tokens[begin].begin, "::cpu_device::known_kernel(");
+        edits.insert(tokens[end_of_name(tokens, i) - 1].end, ")");
     }
 }
 

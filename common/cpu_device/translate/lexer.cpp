@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 
 namespace translate {
 namespace {
@@ -177,22 +178,26 @@ private:
     size_t region() const { return in_define_ ? regions_.size() - 1 : 0; }
 
     void add(TokenKind kind, size_t begin) {
-        if (std::find(skipped_.begin(), skipped_.end(), true) != skipped_.end()) return;
+        if (!condition_ && std::find(skipped_.begin(), skipped_.end(), true) != skipped_.end())
+            return;
         // A token may be followed, but does not end, by a continuation.
         const size_t end = position_ == begin ? offsets_[begin] : offsets_[position_ - 1] + 1;
-        regions_[region()].tokens.push_back(
-            {kind, text_.substr(begin, position_ - begin), offsets_[begin], end});
+        std::vector<Token>& to = condition_ ? *condition_ : regions_[region()].tokens;
+        to.push_back({kind, text_.substr(begin, position_ - begin), offsets_[begin], end});
     }
 
     void directive() {
-        ++position_;
+        const size_t begin = position_++;
         skip_blanks();
         const std::string name = read_word();
         if (name == "define") {
             skip_blanks();
-            read_word();
-            if (peek() == '(') skip_past(")");
-            regions_.push_back({true, {}, {}});
+            const std::string macro = read_word();
+            const bool has_parameters = peek() == '(';
+            const size_t open = position_;
+            if (has_parameters) skip_past(")");
+            regions_.push_back(
+                {true, macro, has_parameters, {}, {}, words_in(open, position_), offsets_[begin]});
             in_define_ = true;
             at_line_start_ = false;
             return;
@@ -200,19 +205,49 @@ private:
         if (name == "if" || name == "ifdef" || name == "ifndef") {
             skip_blanks();
             skipped_.push_back(name == "if" && peek() == '0' && !is_word(peek(1)));
-            note(Conditional::Kind::open);
+            note(Conditional::Kind::open, name, begin);
         } else if ((name == "else" || name == "elif") && !skipped_.empty()) {
             skipped_.back() = false;
-            note(Conditional::Kind::alternative);
+            note(Conditional::Kind::alternative, name, begin);
         } else if (name == "endif" && !skipped_.empty()) {
             skipped_.pop_back();
-            note(Conditional::Kind::close);
+            note(Conditional::Kind::close, name, begin);
         }
         skip_rest_of_directive();
     }
 
-    void note(Conditional::Kind kind) {
-        regions_[0].conditionals.push_back({kind, regions_[0].tokens.size()});
+    // The directive that begins there, up to the end of its line.
+    void note(Conditional::Kind kind, const std::string& word, size_t begin) {
+        Conditional directive{kind, regions_[0].tokens.size(), word, {}, offsets_[begin], 0};
+        size_t end = position_;
+        condition_ = &directive.condition;
+        while (position_ < text_.size() && peek() != '\n' && !at("//")) {
+            if (at("/*")) {
+                position_ += 2;
+                skip_past("*/");
+            } else if (peek() == ' ' || peek() == '\t' || peek() == '\r') {
+                ++position_;
+            } else {
+                token();
+                end = position_;
+            }
+        }
+        condition_ = nullptr;
+        directive.end = offsets_[end - 1] + 1;
+        regions_[0].conditionals.push_back(std::move(directive));
+    }
+
+    std::vector<std::string> words_in(size_t begin, size_t end) const {
+        std::vector<std::string> words;
+        bool goes_on = false;
+        for (size_t i = begin; i < end; ++i) {
+            if (is_word(text_[i])) {
+                if (!goes_on) words.emplace_back();
+                words.back() += text_[i];
+            }
+            goes_on = is_word(text_[i]);
+        }
+        return words;
     }
 
     void skip_blanks() {
@@ -245,7 +280,8 @@ private:
     size_t position_ = 0;
     bool at_line_start_ = true;
     bool in_define_ = false;
-    std::vector<bool> skipped_;  // for each #if around: is this part of it `#if 0`?
+    std::vector<Token>* condition_ = nullptr;  // of the directive that is read, where tokens go
+    std::vector<bool> skipped_;                // for each #if around: is this part of it `#if 0`?
     std::vector<Region> regions_;
 };
 

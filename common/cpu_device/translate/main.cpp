@@ -3,7 +3,8 @@
 // folder where it is missing. Exit code 1, and no OUT, when IN cannot be translated; 2 for a wrong
 // command line.
 //
-// translate_launches --tree FROM TO: the same for all sources and headers below a folder. In place of what
+// translate_launches --tree FROM TO [FOLDER...]: the same for all sources and headers below a folder, which
+// may include headers of the others. In place of what
 // cannot be translated stands an #error, so that it stops only who includes it. Beside each lies NAME.notes,
 // where there is something good to know. A file that stays as it was keeps its time.
 #include <cstdio>
@@ -62,27 +63,42 @@ int run(const std::string& in, const fs::path& out) {
     return fail(out.string(), "cannot be written");
 }
 
-// The functions of headers that files of the tree include from beside themselves, through others as well.
+// What files of a tree include, through others as well: the functions of headers that lie beside the file that includes
+// them, and the macros of those and of what is found from the tree's root or another's.
 class Headers {
 public:
+    explicit Headers(std::vector<fs::path> roots) : roots_(std::move(roots)) {}
+
     translate::Functions included_by(const fs::path& path) {
         translate::Functions functions;
         std::set<fs::path> seen = {path.lexically_normal()};
-        add(path, functions, seen);
+        add_functions(path, functions, seen);
+        seen = {path.lexically_normal()};
+        add_macros(path, functions.macros, seen);
+        functions.found = known(path).found;
         return functions;
     }
 
 private:
     struct Header {
         translate::Functions functions;
-        std::vector<fs::path> includes;
+        std::vector<fs::path> beside, includes;
+        std::set<std::string> found;  // their names as they are written
     };
 
-    void add(const fs::path& path, translate::Functions& to, std::set<fs::path>& seen) {
-        for (const fs::path& name : known(path).includes) {
+    void add_functions(const fs::path& path, translate::Functions& to, std::set<fs::path>& seen) {
+        for (const fs::path& name : known(path).beside) {
             if (!seen.insert(name).second) continue;
             to.add(known(name).functions);
-            add(name, to, seen);
+            add_functions(name, to, seen);
+        }
+    }
+
+    void add_macros(const fs::path& path, translate::Macros& to, std::set<fs::path>& seen) {
+        for (const fs::path& name : known(path).includes) {
+            if (!seen.insert(name).second) continue;
+            to.add(known(name).functions.macros);
+            add_macros(name, to, seen);
         }
     }
 
@@ -90,15 +106,28 @@ private:
         const auto [found, added] = headers_.try_emplace(path);
         if (!added) return found->second;
         const std::string source = read(path);
-        Header header{translate::functions_of(source), {}};
-        for (const std::string& name : translate::included_by(source)) {
-            const fs::path included = (path.parent_path() / name).lexically_normal();
+        Header header{translate::functions_of(source), {}, {}, {}};
+        for (const std::string& written : translate::included_by(source)) {
+            const std::string name = written.substr(1);
             std::error_code ignored;
-            if (fs::is_regular_file(included, ignored)) header.includes.push_back(included);
+            const fs::path beside = (path.parent_path() / name).lexically_normal();
+            fs::path included;
+            if (written[0] == '"' && fs::is_regular_file(beside, ignored)) {
+                header.beside.push_back(beside);
+                included = beside;
+            }
+            for (const fs::path& root : roots_) {
+                const fs::path below = (root / name).lexically_normal();
+                if (included.empty() && fs::is_regular_file(below, ignored)) included = below;
+            }
+            if (included.empty()) continue;
+            header.includes.push_back(included);
+            header.found.insert(name);
         }
         return found->second = header;
     }
 
+    std::vector<fs::path> roots_;
     std::map<fs::path, Header> headers_;
 };
 
@@ -117,8 +146,8 @@ std::string translation_or_error(const fs::path& path, const translate::Function
 
 bool is_source(const fs::path& path) {
     const std::string extension = path.extension();
-    for (const char* const known :
-         {".cu", ".cuh", ".h", ".hpp", ".hh", ".hxx", ".inl", ".inc", ".cpp", ".c"}) {
+    for (const char* const known : {".cu", ".cuh", ".h", ".hpp", ".hh", ".hxx", ".inl", ".inc",
+                                    ".cpp", ".cc", ".cxx", ".c"}) {
         if (extension == known) return true;
     }
     return false;
@@ -154,9 +183,11 @@ std::vector<fs::path> sources_below(const fs::path& folder, std::error_code& err
     return sources;
 }
 
-int run_tree(const fs::path& from, const fs::path& to) {
+int run_tree(const fs::path& from, const fs::path& to, const std::vector<fs::path>& others) {
     std::error_code error;
-    Headers headers;
+    std::vector<fs::path> roots = {from};
+    roots.insert(roots.end(), others.begin(), others.end());
+    Headers headers(roots);
     std::set<fs::path> copies;
     for (const fs::path& path : sources_below(from, error)) {
         const fs::path copy = to / path.lexically_relative(from);
@@ -180,11 +211,10 @@ int run_tree(const fs::path& from, const fs::path& to) {
 }  // namespace
 
 int main(int count, char** arguments) {
-    if (count == 4 && std::string(arguments[1]) == "--tree")
-        return run_tree(arguments[2], arguments[3]);
-    if (count != 3) {
-        std::cerr << "usage: translate_launches IN OUT, or --tree FROM TO\n";
-        return 2;
-    }
-    return run(arguments[1], arguments[2]);
+    const std::vector<std::string> words(arguments + 1, arguments + count);
+    if (words.size() >= 3 && words[0] == "--tree")
+        return run_tree(words[1], words[2], {words.begin() + 3, words.end()});
+    if (words.size() == 2) return run(words[0], words[1]);
+    std::cerr << "usage: translate_launches IN OUT, or --tree FROM TO [FOLDER...]\n";
+    return 2;
 }

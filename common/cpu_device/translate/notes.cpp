@@ -5,6 +5,7 @@
 #include <set>
 #include <string_view>
 
+#include "common/cpu_device/translate/architecture.hpp"
 #include "common/cpu_device/translate/outline.hpp"
 
 namespace translate {
@@ -133,23 +134,6 @@ void note_functors(const std::string& source, const Region& region, std::vector<
     }
 }
 
-void note_architectures(const std::string& source, std::vector<Note>& notes) {
-    for (size_t begin = 0; begin < source.size();) {
-        const size_t end = std::min(source.find('\n', begin), source.size());
-        const std::string_view line = std::string_view(source).substr(begin, end - begin);
-        const size_t hash = line.find_first_not_of(" \t");
-        if (hash != std::string_view::npos && line[hash] == '#' &&
-            line.find("__CUDA_ARCH__") != std::string_view::npos &&
-            line.find("if") < line.find("__CUDA_ARCH__")) {
-            notes.push_back(
-                {line_at(source, begin),
-                 "asks for __CUDA_ARCH__, which the CPU device does not define: one "
-                 "compilation is for both sides, and takes the host's way in kernels, too"});
-        }
-        begin = end + 1;
-    }
-}
-
 }  // namespace
 
 std::vector<Note> notes_on(const std::string& source) {
@@ -159,7 +143,8 @@ std::vector<Note> notes_on(const std::string& source) {
         note_constexpr(source, region, notes);
         note_functors(source, region, notes);
     }
-    note_architectures(source, notes);
+    const std::vector<Note> on_sides = notes_on_sides(source);
+    notes.insert(notes.end(), on_sides.begin(), on_sides.end());
     return notes;
 }
 

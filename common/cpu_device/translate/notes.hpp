@@ -13,7 +13,7 @@ struct Note {
 };
 
 // Literals of type double in device functions that are of floats otherwise; constexpr functions of the host in them,
-// which nvcc takes if it is told to; and questions for __CUDA_ARCH__.
+// which nvcc takes if it is told to; and what is declared otherwise for either side.
 std::vector<Note> notes_on(const std::string& source);
 
 }  // namespace translate

@@ -7,13 +7,6 @@
 namespace translate {
 namespace {
 
-// Words whose parentheses are no parameters.
-bool takes_no_parameters(const Token& token) {
-    return is_one_of(token,
-                     {"__launch_bounds__", "__align__", "alignas", "__attribute__", "decltype",
-                      "noexcept", "__cluster_dims__", "explicit", "requires", "sizeof"});
-}
-
 bool opens_class(const Tokens& tokens, Range head) {
     return has_word(tokens, head, {"struct", "class", "union"}) &&
            !has_word(tokens, head, {"enum"});
@@ -64,11 +57,8 @@ private:
                 good_ = false;
                 return end;
             }
-            if (token.text == "(" && i > begin && !has_value && name == 0 &&
-                tokens_[i - 1].kind == TokenKind::identifier &&
-                !takes_no_parameters(tokens_[i - 1])) {
-                name = i - 1;
-            }
+            if (token.text == "(" && i > begin && !has_value && name == 0)
+                name = function_before(begin, i);
             if (token.text == "{" && !has_value) {
                 const Range head{begin, i};
                 if (name != 0) {
@@ -88,6 +78,19 @@ private:
             i = *close + 1;
         }
         return end;
+    }
+
+    // The name before these parameters, also of template <> ... name<int>(...); else 0.
+    size_t function_before(size_t begin, size_t open) const {
+        const Token& last = tokens_[open - 1];
+        if (last.kind == TokenKind::identifier) return takes_no_parameters(last) ? 0 : open - 1;
+        const bool is_specialization = open > begin + 3 && tokens_[begin].text == "template" &&
+                                       tokens_[begin + 1].text == "<" &&
+                                       tokens_[begin + 2].text == ">";
+        if (last.text != ">" || !is_specialization) return 0;
+        const size_t angle = matching_angle(tokens_, open - 1).value_or(0);
+        return angle > begin + 3 && tokens_[angle - 1].kind == TokenKind::identifier ? angle - 1
+                                                                                     : 0;
     }
 
     // extern "C"
@@ -190,6 +193,12 @@ std::vector<Declarator> declarators_of(const Tokens& tokens, Range head) {
     }
     if (at) found.push_back(*at);
     return found;
+}
+
+bool takes_no_parameters(const Token& token) {
+    return is_one_of(token,
+                     {"__launch_bounds__", "__align__", "alignas", "__attribute__", "decltype",
+                      "noexcept", "__cluster_dims__", "explicit", "requires", "sizeof"});
 }
 
 bool is_like_a_macro(const std::string& word) {

@@ -42,6 +42,9 @@ struct Declarator {
 };
 std::vector<Declarator> declarators_of(const Tokens& tokens, Range head);
 
+// A word whose parentheses are no parameters, as __launch_bounds__.
+bool takes_no_parameters(const Token& token);
+
 // A word without small letters: before a function's name it may stand for __device__.
 bool is_like_a_macro(const std::string& word);
 

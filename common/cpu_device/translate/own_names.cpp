@@ -9,6 +9,19 @@ bool is_builtin_type(const Token& token) {
                              "double", "size_t", "int64_t", "const", "volatile"});
 }
 
+// As the condition of a for.
+bool is_in_parentheses(const Tokens& tokens, const Declaration& function, size_t i) {
+    while (i > function.body.begin) {
+        const Token& before = tokens[--i];
+        if (is_close(before)) {
+            i = matching_open(tokens, i).value_or(function.body.begin);
+        } else if (is_open(before)) {
+            return before.text == "(";
+        }
+    }
+    return false;
+}
+
 // Whether the name at `i` is declared there: behind a type that begins a statement or a parameter.
 bool is_declared_at(const Tokens& tokens, const Declaration& function, size_t i) {
     size_t at = i;
@@ -37,6 +50,7 @@ bool is_declared_at(const Tokens& tokens, const Declaration& function, size_t i)
     if (!has_stars || is_sure || at == function.head.begin) return true;
     // T * name: a product where it is an argument, unless the parenthesis is the function's own.
     const Token& before = tokens[at - 1];
+    if (before.text == ";" && is_in_parentheses(tokens, function, at)) return false;
     if (is_one_of(before, {";", "{", "}"})) return true;
     const size_t open = function.name + 1;
     return i > open && i < matching_close(tokens, open).value_or(open);

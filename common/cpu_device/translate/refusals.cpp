@@ -21,8 +21,12 @@ struct Missing {
     const char* why;
 };
 
-constexpr const char* kTextures =
-    "textures and surfaces: the CPU device has none; load from a plain pointer";
+constexpr const char* kReferences =
+    "texture and surface references are gone from CUDA 12: make an object with "
+    "cudaCreateTextureObject "
+    "(or cudaCreateSurfaceObject), give it to the kernel as a cudaTextureObject_t, and read "
+    "tex2D<float>(object, x, y)";
+constexpr const char* kMipmaps = "mipmaps: the CPU device has none; a cudaArray_t has one level";
 constexpr const char* kDriver =
     "the driver API (cuInit, cuLaunchKernel ...): the CPU device has the runtime API alone";
 
@@ -31,27 +35,15 @@ constexpr const char* kWithoutMask =
     "__shfl_down_sync, "
     "__ballot_sync ..., with the mask 0xffffffff in front where all lanes come";
 
-constexpr const char* kSynchronize = "gone from CUDA: write cudaDeviceSynchronize";
-constexpr const char* kExchange =
-    "CUB's exchanges by shared memory: the CPU device has BLOCK_LOAD_DIRECT, _STRIPED and "
-    "_VECTORIZE, "
-    "and the same of BLOCK_STORE";
-
 // Names of the toolkit's that are nothing here.
 constexpr std::array kMissing = {
-    Missing{"cudaTextureObject_t", kTextures},
-    Missing{"cudaSurfaceObject_t", kTextures},
-    Missing{"cudaCreateTextureObject", kTextures},
-    Missing{"cudaCreateSurfaceObject", kTextures},
-    Missing{"cudaBindTexture*", kTextures},
-    Missing{"cudaMallocArray", kTextures},
-    Missing{"cudaArray_t", kTextures},
-    Missing{"tex1D*", kTextures},
-    Missing{"tex2D*", kTextures},
-    Missing{"tex3D*", kTextures},
-    Missing{"surf1D*", kTextures},
-    Missing{"surf2D*", kTextures},
-    Missing{"surf3D*", kTextures},
+    Missing{"cudaBindTexture*", kReferences},
+    Missing{"cudaBindSurfaceToArray", kReferences},
+    Missing{"cudaUnbindTexture", kReferences},
+    Missing{"cudaGetTextureReference", kReferences},
+    Missing{"textureReference", kReferences},
+    Missing{"surfaceReference", kReferences},
+    Missing{"cudaMallocMipmappedArray", kMipmaps},
     Missing{"cuInit", kDriver},
     Missing{"cuDeviceGet", kDriver},
     Missing{"cuCtxCreate", kDriver},
@@ -63,11 +55,6 @@ constexpr std::array kMissing = {
     Missing{"__shfl_down", kWithoutMask},
     Missing{"__shfl_xor", kWithoutMask},
     Missing{"__ballot", kWithoutMask},
-    Missing{"cudaThreadSynchronize", kSynchronize},
-    Missing{"BLOCK_LOAD_TRANSPOSE", kExchange},
-    Missing{"BLOCK_LOAD_WARP_TRANSPOSE*", kExchange},
-    Missing{"BLOCK_STORE_TRANSPOSE", kExchange},
-    Missing{"BLOCK_STORE_WARP_TRANSPOSE*", kExchange},
 };
 
 bool matches(std::string_view word, std::string_view pattern) {
@@ -76,113 +63,64 @@ bool matches(std::string_view word, std::string_view pattern) {
     return word.substr(0, pattern.size()) == pattern;
 }
 
+// texture<float, 2> image; at the beginning of a declaration, in a file that has no such class of its own.
+bool is_texture_reference(const Tokens& tokens, size_t i) {
+    if (!is_one_of(tokens[i], {"texture", "surface"}) || i + 1 >= tokens.size() ||
+        tokens[i + 1].text != "<") {
+        return false;
+    }
+    if (i > 0 && !is_one_of(tokens[i - 1], {";", "}", "{", "static", "extern"})) return false;
+    for (size_t at = 1; at < i; ++at) {
+        if (tokens[at].text == tokens[i].text && is_one_of(tokens[at - 1], {"class", "struct"})) {
+            return false;
+        }
+    }
+    return true;
+}
+
 // Whether there is a collective or an algorithm behind this cub:: that the CPU device has not.
 bool is_missing_of_cub(const Tokens& tokens, size_t i) {
     if (i < 2 || tokens[i - 1].text != "::" || tokens[i - 2].text != "cub") return false;
     const std::string& name = tokens[i].text;
     const auto begins = [&](const char* with) { return name.rfind(with, 0) == 0; };
     return (begins("Block") || begins("Warp") || begins("Device") || begins("Grid")) &&
-           !is_one_of(tokens[i],
-                      {"BlockLoad", "BlockLoadAlgorithm", "BlockReduce", "BlockReduceAlgorithm",
-                       "BlockScan", "BlockScanAlgorithm", "BlockStore", "BlockStoreAlgorithm",
-                       "DeviceRadixSort", "DeviceReduce", "DeviceScan", "WarpReduce", "WarpScan"});
-}
-
-// ---------------------------------------------------------------- PTX
-
-// The registers that PTX reads by name, and what they are here.
-const std::map<std::string_view, const char*>& special_registers() {
-    static const std::map<std::string_view, const char*> registers = {
-        {"laneid", "::cpu_device::lane_id()"},
-        {"lanemask_eq", "(1u << ::cpu_device::lane_id())"},
-        {"lanemask_lt", "((1u << ::cpu_device::lane_id()) - 1)"},
-        {"lanemask_le", "((2u << ::cpu_device::lane_id()) - 1)"},
-        {"lanemask_gt", "~((2u << ::cpu_device::lane_id()) - 1)"},
-        {"lanemask_ge", "~((1u << ::cpu_device::lane_id()) - 1)"},
-        {"globaltimer", "clock64()"},
-        {"clock64", "clock64()"},
-        {"tid.x", "threadIdx.x"},
-        {"ctaid.x", "blockIdx.x"},
-        {"ntid.x", "blockDim.x"},
-    };
-    return registers;
-}
-
-// Instructions without operands.
-const std::map<std::string_view, const char*>& plain_instructions() {
-    static const std::map<std::string_view, const char*> instructions = {
-        {"bar.sync 0;", "__syncthreads()"},
-        {"barrier.sync 0;", "__syncthreads()"},
-        {"membar.gl;", "__threadfence()"},
-        {"membar.cta;", "__threadfence_block()"},
-        {"membar.sys;", "__threadfence_system()"},
-        {"trap;", "__trap()"},
-        {"brkpt;", "__brkpt()"},
-    };
-    return instructions;
-}
-
-// The text in a literal, without quotes.
-std::string_view inside(const Token& literal) {
-    std::string_view text = literal.text;
-    const size_t first = text.find('"'), last = text.rfind('"');
-    return first == last ? std::string_view() : text.substr(first + 1, last - first - 1);
-}
-
-// The register's name in "mov.u32 %0, %%laneid;"; empty where it is something else.
-std::string_view register_read_by(std::string_view instruction) {
-    const size_t percent = instruction.rfind('%');
-    if (instruction.substr(0, 4) != "mov." || percent == std::string_view::npos) return {};
-    const size_t end = instruction.find(';', percent);
-    return instruction.substr(percent + 1, end - percent - 1);
-}
-
-// asm [volatile] (INSTRUCTION : "=r"(WHERE)) at `at`, whose parenthesis opens at `open`.
-std::string known_instruction(const Tokens& tokens, size_t open, size_t close) {
-    if (tokens[open + 1].kind != TokenKind::literal) return {};
-    const std::string_view instruction = inside(tokens[open + 1]);
-    if (const auto plain = plain_instructions().find(instruction);
-        plain != plain_instructions().end()) {
-        return plain->second;
-    }
-    const auto found = special_registers().find(register_read_by(instruction));
-    if (found == special_registers().end()) return {};
-    for (size_t i = open + 2; i + 1 < close; ++i) {
-        if (tokens[i].kind != TokenKind::literal || tokens[i + 1].text != "(") continue;
-        const size_t end = matching_close(tokens, i + 1).value_or(close);
-        return text_of(tokens, {i + 1, end + 1}) + " = " + found->second;
-    }
-    return {};
-}
-
-void translate_ptx(const Tokens& tokens, size_t at, Edits& edits) {
-    size_t open = at + 1;
-    while (open < tokens.size() &&
-           is_one_of(tokens[open], {"volatile", "__volatile__", "goto", "inline"})) {
-        ++open;
-    }
-    if (open + 1 >= tokens.size() || tokens[open].text != "(") return;
-    const auto close = matching_close(tokens, open);
-    if (!close || tokens[open + 1].kind != TokenKind::literal) return;
-    std::string instruction;
-    for (size_t i = open + 1; tokens[i].kind == TokenKind::literal; ++i) {
-        instruction += inside(tokens[i]);
-    }
-    if (instruction.empty()) return;  // a barrier for the compiler, which g++ knows
-    const size_t begin = tokens[at].begin, end = tokens[*close].end;
-    if (const std::string known = known_instruction(tokens, open, *close); !known.empty()) {
-        edits.replace(begin, end, known + edits.line_ends(begin, end));
-        return;
-    }
-    constexpr size_t kMost = 60;
-    std::string shown = instruction.substr(0, kMost);
-    for (char& c : shown) {
-        if (c == '\\' || c == '"') c = ' ';
-    }
-    edits.insert(begin,
-                 "static_assert(false, \"inline PTX that the CPU device does not know: " + shown +
-                     " -- put it under #ifdef __CUDA_ARCH__, and the same in C++ under "
-                     "#else\"); ");
+           !is_one_of(tokens[i], {"BlockAdjacentDifference",
+                                  "BlockDiscontinuity",
+                                  "BlockExchange",
+                                  "BlockHistogram",
+                                  "BlockHistogramAlgorithm",
+                                  "BlockLoad",
+                                  "BlockLoadAlgorithm",
+                                  "BlockMergeSort",
+                                  "BlockRadixSort",
+                                  "BlockReduce",
+                                  "BlockReduceAlgorithm",
+                                  "BlockScan",
+                                  "BlockScanAlgorithm",
+                                  "BlockShuffle",
+                                  "BlockStore",
+                                  "BlockStoreAlgorithm",
+                                  "DeviceAdjacentDifference",
+                                  "DeviceCount",
+                                  "DeviceFor",
+                                  "DeviceHistogram",
+                                  "DeviceMergeSort",
+                                  "DevicePartition",
+                                  "DeviceRadixSort",
+                                  "DeviceReduce",
+                                  "DeviceRunLengthEncode",
+                                  "DeviceScan",
+                                  "DeviceSegmentedRadixSort",
+                                  "DeviceSegmentedReduce",
+                                  "DeviceSegmentedSort",
+                                  "DeviceSelect",
+                                  "DeviceTransform",
+                                  "WarpExchange",
+                                  "WarpExchangeAlgorithm",
+                                  "WarpId",
+                                  "WarpMergeSort",
+                                  "WarpReduce",
+                                  "WarpScan"});
 }
 
 // ---------------------------------------------------------------- functions of the host's
@@ -252,9 +190,6 @@ void refuse_what_is_missing(const Region& region, Edits& edits) {
     for (size_t i = 0; i < tokens.size(); ++i) {
         if (tokens[i].kind != TokenKind::identifier) continue;
         const bool on_device = places[i].in_device_function;
-        if (is_one_of(tokens[i], {"asm", "__asm__", "__asm"}) && (on_device || region.is_macro)) {
-            translate_ptx(tokens, i, edits);
-        }
         const bool is_call = i + 1 < tokens.size() && tokens[i + 1].text == "(" &&
                              (i == 0 || !is_one_of(tokens[i - 1], {".", "->"}));
         if (on_device && is_call && is_one_of(tokens[i], {"malloc", "free", "calloc"})) {
@@ -269,11 +204,10 @@ void refuse_what_is_missing(const Region& region, Edits& edits) {
                        "cudaMalloc it before the launch");
         }
         if (is_missing_of_cub(tokens, i)) {
-            edits.fail(tokens[i], "cub::" + tokens[i].text +
-                                      ": of CUB the CPU device has BlockLoad, BlockReduce, "
-                                      "BlockScan, BlockStore, WarpReduce, WarpScan, DeviceReduce, "
-                                      "DeviceScan and DeviceRadixSort");
+            edits.fail(tokens[i],
+                       "cub::" + tokens[i].text + ": the CPU device's CUB does not have it");
         }
+        if (is_texture_reference(tokens, i)) edits.fail(tokens[i], kReferences);
         for (const Missing& missing : kMissing) {
             if (matches(tokens[i].text, missing.word)) edits.fail(tokens[i], missing.why);
         }
@@ -287,6 +221,7 @@ void Functions::add(const Functions& others) {
     for_host.insert(others.for_host.begin(), others.for_host.end());
     declared.insert(others.declared.begin(), others.declared.end());
     variables.add(others.variables);
+    macros.add(others.macros);
     for (const std::string& name : for_device) host.erase(name);
     for (const std::string& name : for_host) device.erase(name);
 }
@@ -354,13 +289,17 @@ const char* in_place_of_std(const Token& token) {
     return nullptr;
 }
 
-// name<<<1, 32>>>(), where name is a function and no kernel.
+// name<<<1, 32>>>(), where name is a function and no kernel, also not one of an included file.
 void refuse_launches_of_functions(const Tokens& tokens,
-                                  const std::vector<Declaration>& declarations, Edits& edits) {
+                                  const std::vector<Declaration>& declarations,
+                                  const Functions& included, Edits& edits) {
     std::map<std::string, bool> functions;  // whether they are the device's
     for (const Declaration& function : declarations) {
-        if (!function.is_defined() || function.in_class) continue;
-        functions[tokens[function.name].text] = is_for_device(tokens, function);
+        const std::string& name = tokens[function.name].text;
+        if (!function.is_defined() || function.in_class || included.for_device.count(name) != 0) {
+            continue;
+        }
+        functions[name] = is_for_device(tokens, function);
     }
     for (const Declaration& function : declarations) {
         const bool perhaps_kernel =
@@ -395,7 +334,10 @@ void refuse_launches_of_functions(const Tokens& tokens,
 
 Functions functions_of(const std::string& source) {
     Functions all;
-    for (const Region& region : regions_of(source)) {
+    std::vector<Region> regions = regions_of(source);
+    all.macros = macros_of(regions);
+    spell_out(all.macros, regions);
+    for (const Region& region : regions) {
         if (region.is_macro) continue;
         all.add(functions_in(region.tokens, declarations_of(region)));
         all.variables.add(host_variables_of(region));
@@ -407,7 +349,7 @@ void refuse_host_functions(const Region& region, const Functions& included, Edit
     const Tokens& tokens = region.tokens;
     const std::vector<Declaration> declarations = declarations_of(region);
     const Functions functions = together(tokens, declarations, included);
-    refuse_launches_of_functions(tokens, declarations, edits);
+    refuse_launches_of_functions(tokens, declarations, included, edits);
     for (const Declaration& function : declarations) {
         if (!function.is_defined() || !is_for_device(tokens, function)) continue;
         // What is for both sides may have a way for the host: nvcc, too, only warns.
@@ -431,7 +373,9 @@ void refuse_host_functions(const Region& region, const Functions& included, Edit
                                           "', a function of the C library for the host alone" +
                                           instead);
             }
-            if (of_std || functions.host.count(name) == 0 || has_its_own(tokens, function, name)) {
+            // The device has its own max and min, whatever has that name in some namespace.
+            if (of_std || is_one_of(tokens[i], {"max", "min"}) || functions.host.count(name) == 0 ||
+                has_its_own(tokens, function, name)) {
                 continue;
             }
             edits.fail(tokens[i], runs + "calls '" + name +
@@ -483,14 +427,6 @@ bool is_stand_in(std::string_view name) {
     // Between colons: see CMakeLists.txt.
     constexpr std::string_view kAll = ":" STAND_INS ":";
     return kAll.find(":" + std::string(name) + ":") != std::string_view::npos;
-}
-
-// Headers that nvcc includes by itself.
-bool is_included_by_nvcc(std::string_view name) {
-    constexpr std::array<std::string_view, 7> kNames = {
-        "builtin_types.h", "common_functions.h", "device_functions.h", "device_types.h",
-        "driver_types.h",  "host_defines.h",     "math_functions.h"};
-    return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
 bool is_of_the_toolkit(std::string_view name) {
@@ -561,18 +497,31 @@ std::string_view included_in(std::string_view line) {
 }  // namespace
 
 std::vector<std::string> included_by(const std::string& source) {
+    // What a function's body includes declares variables of the function's.
+    std::vector<std::pair<size_t, size_t>> bodies;
+    for (const Region& region : regions_of(source)) {
+        for (const Declaration& each : declarations_of(region)) {
+            if (each.is_defined())
+                bodies.emplace_back(region.tokens[each.body.begin - 1].begin,
+                                    region.tokens[each.body.end].end);
+        }
+    }
     std::vector<std::string> names;
     for (size_t begin = 0; begin < source.size();) {
         const size_t end = std::min(source.find('\n', begin), source.size());
         const std::string_view name =
             included_in(std::string_view(source).substr(begin, end - begin));
-        if (!name.empty() && name[0] == '"') names.emplace_back(name.substr(1));
+        const bool in_body = std::any_of(bodies.begin(), bodies.end(), [&](const auto& body) {
+            return body.first < begin && begin < body.second;
+        });
+        if (!name.empty() && !in_body) names.emplace_back(name);
         begin = end + 1;
     }
     return names;
 }
 
-void refuse_headers(const std::string& source, const std::string& folder, Edits& edits) {
+void refuse_headers(const std::string& source, const std::string& folder,
+                    const std::set<std::string>& found, Edits& edits) {
     int conditions = 0;  // that the line stands under
     for (size_t begin = 0; begin < source.size();) {
         const size_t end = std::min(source.find('\n', begin), source.size());
@@ -587,17 +536,25 @@ void refuse_headers(const std::string& source, const std::string& folder, Edits&
             const std::string name(included.substr(1));
             const bool quoted = included[0] == '"';
             std::error_code ignored;
+            // CUTLASS is no part of the toolkit.
+            const bool is_cutlass = name.rfind("cutlass/", 0) == 0 || name.rfind("cute/", 0) == 0;
             const bool is_own =
-                quoted && std::filesystem::exists(std::filesystem::path(folder) / name, ignored);
+                (is_cutlass && found.count(name) != 0) ||
+                (quoted && std::filesystem::exists(std::filesystem::path(folder) / name, ignored));
             const bool is_library =
                 quoted ? is_named_in_the_toolkit(name) : is_of_the_toolkit(name);
-            if (!is_own && (name == "cuda.h" || is_included_by_nvcc(name))) {
-                // Many have it and use nothing of it; what they use of it is refused where it stands.
-                edits.replace(begin + hash, end, "");
+            if (!is_own && name.rfind("cub/", 0) == 0 && !is_stand_in(name)) {
+                // What is missing of it is named where it is used.
+                edits.replace(begin + hash, end, "#include <cub/cub.cuh>");
             } else if (!is_own && is_library && !is_stand_in(name)) {
                 const std::string why =
                     (quoted ? "\"" + name + "\"" : "<" + name + ">") +
-                    " is a part of the CUDA toolkit that the CPU device does not have";
+                    " is a part of the CUDA toolkit that the CPU device does not have" +
+                    (name.rfind("thrust/", 0) == 0 || name.rfind("cuda/std/", 0) == 0
+                         ? std::string(
+                               ": it runs with the headers of CCCL (pip install cuda-cccl, then "
+                               "remove build/cpu/CMakeCache.txt)")
+                         : std::string());
                 // Without it nothing behind makes sense. But under a condition it may be nothing.
                 if (conditions == 0) {
                     edits.fail({TokenKind::punctuation, "#", begin + hash, end}, why);

@@ -133,7 +133,11 @@ void rewrite_shared_arrays(const Region& region, Edits& edits) {
                 read_static_declaration(tokens, range, places[i].in_namespace, edits);
             continue;
         }
-        if (region.is_macro) {
+        // Of a macro it is known that it stands in a function where the macro has that function's braces.
+        const bool is_in_function = !places[i].in_namespace;
+        const bool is_one_line =
+            edits.line_ends(tokens[range.begin].begin, tokens[range.end - 1].end).empty();
+        if (region.is_macro && !(is_in_function && is_one_line)) {
             edits.fail(tokens[i], "write 'extern __shared__ T name[];' outside of macros");
         }
 
@@ -147,7 +151,8 @@ void rewrite_shared_arrays(const Region& region, Edits& edits) {
         const size_t begin = tokens[range.begin].begin;
         const size_t end = tokens[range.end - 1].end;
         edits.replace(begin, end,
-                      told_by_name(array) + " [[maybe_unused]] auto& " + array.name +
+                      (region.is_macro ? std::string() : told_by_name(array) + " ") +
+                          "[[maybe_unused]] auto& " + array.name +
                           " = ::cpu_device::dynamic_shared<" + array.type + array.dimensions +
                           ">()" + edits.line_ends(begin, end));
     }

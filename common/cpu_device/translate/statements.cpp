@@ -28,6 +28,7 @@ const char* refused_on_device(const Token& token) {
 bool qualifies_variable(const Tokens& tokens, Range body, size_t i) {
     if (i > body.begin && is_one_of(tokens[i - 1], {")", "]", "__host__"})) return false;
     for (size_t at = i + 1; at < body.end; ++at) {
+        if (tokens[at].text == "operator") return false;  // of a class in the function
         if (is_one_of(tokens[at], {";", "="})) return true;
         if (tokens[at].text == "[")
             return tokens[at - 1].kind == TokenKind::identifier && at > i + 2;
@@ -123,6 +124,19 @@ void refuse_statements(const Region& region, Edits& edits) {
     for (const Declaration& function : declarations_of(region)) {
         if (function.is_defined()) read_function(region, places, function, edits);
     }
+}
+
+void rewrite_pragmas(const Region& macro, Edits& edits) {
+    const Tokens& tokens = macro.tokens;
+    if (!macro.is_macro || macro.has_parameters || tokens.size() < 3 || tokens[0].text != "#" ||
+        tokens[1].text != "pragma") {
+        return;
+    }
+    const size_t begin = tokens.front().begin, end = tokens.back().end;
+    std::string lines;  // of a macro that goes on over several
+    for (const char c : edits.line_ends(begin, end)) lines += std::string("\\") + c;
+    edits.replace(begin, end,
+                  "_Pragma(\"" + escaped(text_of(tokens, {2, tokens.size()})) + "\")" + lines);
 }
 
 }  // namespace translate

@@ -10,4 +10,7 @@ namespace translate {
 // reference. Static variables of device functions g++ is told to refuse where their initializer runs.
 void refuse_statements(const Region& region, Edits& edits);
 
+// #define UNROLL #pragma unroll, which nvcc takes, becomes _Pragma("unroll").
+void rewrite_pragmas(const Region& macro, Edits& edits);
+
 }  // namespace translate

@@ -28,7 +28,8 @@ private:
 //   [&](float4 x) { ... }          ->  the same, always inlined, in a device function
 //   __global__ void K() { ... }    ->  its body begins with a call that tells a launch from a call
 // and what else the other headers of this folder say.
-// included: the functions of the program's own headers that the file includes.
+// included: the functions of the program's own headers that the file includes. Code that asks for __CUDA_ARCH__ gets its
+// side's answer, host or device (architecture.hpp).
 std::string translate(const std::string& source, const std::string& path,
                       const Functions& included = {});
 

@@ -15,7 +15,7 @@
 namespace cpu_device {
 
 // As what the observer counts the write to the destination.
-enum class CopyCount : uint8_t { copy, store };
+enum class CopyCount : uint8_t { copy, copy_through_cache, store };
 
 // Begins a copy of `bytes` (1, 2, 4, 8 or 16) to shared memory, which `value` holds: the first `read` of them were
 // loaded from `from`, the rest is what fills up the destination.
@@ -34,10 +34,6 @@ void wait_for_all_copies();
 // Binds all copies that the thread has begun so far, committed or not, to a phase of the barrier at that
 // address (cp.async.mbarrier.arrive).
 void bind_copies(const void* barrier, uint64_t phase);
-
-// Begins a copy of any multiple of 16 bytes to shared memory, counted as the bulk copy engine's, bound to a phase alone.
-// The caller counts its bytes among the phase's (complete_tx).
-void begin_bulk_copy(void* to, const void* from, size_t bytes, const void* barrier, uint64_t phase);
 
 // The thread has waited for the phase: what is bound to it, or to an earlier one, has arrived.
 void waited_for_phase(const void* barrier, uint64_t phase);

@@ -25,6 +25,30 @@ __device__ inline T atomic_update(T* address, Update update, unsigned ordering =
     }
 }
 
+// Counted as an atomic.
+template <class T>
+__device__ inline T atomic_load(T* address, unsigned ordering) {
+    return atomic_update(
+        address, [](T old) { return old; }, ordering & ~(kTells | kReleases));
+}
+
+// A store, as it is in PTX, that asks not what was there.
+template <class T>
+__device__ inline void atomic_store(T* address, T value, unsigned ordering) {
+    using Bits = Word<sizeof(T)>;
+    note_atomic_store(address, sizeof(T), ordering & ~(kObserves | kAcquires));
+    __atomic_store_n(reinterpret_cast<Bits*>(address), bit_cast<Bits>(value), __ATOMIC_RELAXED);
+}
+
+// What Ordering has of an access whose memory order is numbered as C++ numbers them: relaxed, consume, acquire, release,
+// both, sequentially consistent.
+constexpr unsigned ordering_of(int order, bool of_block) {
+    constexpr int kRelaxed = 0, kRelease = 3;
+    const bool acquires = order != kRelaxed && order != kRelease, releases = order >= kRelease;
+    return kObserves | kTells | (acquires ? kAcquires : 0u) | (releases ? kReleases : 0u) |
+           (of_block ? kOfBlock : 0u);
+}
+
 // The translation's: see check_reads_by_exchange().
 template <class T>
 __device__ inline T volatile_read(const T& value) {

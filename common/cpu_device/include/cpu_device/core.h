@@ -7,6 +7,7 @@
 #include "cpu_device/integers.h"
 #include <cstddef>
 #include <type_traits>
+#include <typeinfo>
 
 #include "cpu_device/types.h"
 
@@ -30,7 +31,13 @@ enum class Collective : uint8_t {
     reduce,
     matrix_load,
     matrix_store,
-    matrix_multiply
+    matrix_multiply,
+    ldmatrix,
+    stmatrix,
+    movmatrix,
+    mma,
+    wgmma,
+    setmaxnreg
 };
 
 // Waits until every lane in mask has called with the same mask and kind, and returns the 32 lanes'
@@ -50,6 +57,9 @@ unsigned active_mask();
 
 // Position in the warp, 0 to 31.
 unsigned lane_id();
+
+// Of the device that runs the kernel.
+unsigned multiprocessor_count();
 
 // ---------------------------------------------------------------- matrices of a warp
 
@@ -80,6 +90,12 @@ enum class BarrierVote : uint8_t { count, all, any };
 // A barrier that tells every thread how many (count), whether all or whether any gave non-zero.
 int block_barrier_vote(BarrierVote vote, int predicate);
 
+// A barrier of `threads` of the block's threads, a multiple of 32 (0: of all), by its number, 0 to 15: waits until as many
+// have come. And one that does not wait.
+int named_barrier(unsigned number, unsigned threads, BarrierVote vote = BarrierVote::count,
+                  int predicate = 0);
+void arrive_at_named_barrier(unsigned number, unsigned threads);
+
 // ---------------------------------------------------------------- the cluster
 
 void cluster_barrier();
@@ -92,6 +108,12 @@ dim3 cluster_block_index();  // this block's place in its cluster
 
 // The address at which block `rank` of the cluster keeps what this block keeps at `shared`.
 void* map_shared_rank(void* shared, unsigned rank);
+
+// Whether that lies in shared memory of a block of the cluster.
+bool is_shared_in_cluster(const void* address);
+
+// The rank of the block in whose shared memory that lies.
+unsigned rank_of_shared(const void* shared);
 
 // ---------------------------------------------------------------- the grid
 
@@ -138,6 +160,11 @@ void copy_element(void* to, const void* from, size_t bytes);
 // Copies as the bulk copy engine does: checked like any access, counted apart.
 void bulk_copy(void* to, const void* from, size_t bytes);
 
+// Addresses in shared memory as PTX has them: 32 bits, in a window of the block's own. (Also for addresses a little
+// beyond it; what lies elsewhere has none.)
+uint32_t shared_address(const void* pointer);
+void* shared_pointer(uint64_t address);
+
 bool is_shared(const void* address);
 bool is_global(const void* address);
 
@@ -150,15 +177,23 @@ long long nanoseconds();
 // ---------------------------------------------------------------- what the translation tells
 
 // What a kernel begins with: refuses to be called as a function is, and more threads in a block than its
-// __launch_bounds__ names.
-void begin_kernel(const char* name, unsigned long long most_threads);
+// __launch_bounds__ names. least_blocks: its second argument.
+void begin_kernel(const char* name, unsigned long long most_threads,
+                  unsigned long long least_blocks);
+template <class Threads, class Blocks = int>
+__attribute__((always_inline)) inline void begin_kernel_within(const char* name,
+                                                               Threads most_threads,
+                                                               Blocks least_blocks = 1) {
+    begin_kernel(name, static_cast<unsigned long long>(most_threads),
+                 static_cast<unsigned long long>(least_blocks));
+}
 
-// The same as the translation writes it. A debugger stops at a kernel's first line of its own.
-#ifdef CPU_DEVICE_DEBUGGED
-#define CPU_DEVICE_BEGIN_KERNEL(name, most_threads)
+// The same as the translation writes it. A debugger stops at a kernel's first line of its own;
+// and where nothing is looked for, neither is this.
+#if defined(CPU_DEVICE_DEBUGGED) || defined(CPU_DEVICE_FAST)
+#define CPU_DEVICE_BEGIN_KERNEL(name, ...)
 #else
-#define CPU_DEVICE_BEGIN_KERNEL(name, most_threads) \
-    ::cpu_device::begin_kernel(name, static_cast<unsigned long long>(most_threads));
+#define CPU_DEVICE_BEGIN_KERNEL(name, ...) ::cpu_device::begin_kernel_within(name, __VA_ARGS__);
 #endif
 
 // Stands behind each __device__, __constant__ and __managed__ variable, which are aligned so that one
@@ -172,7 +207,12 @@ struct KnownVariable {
 // Stands behind a kernel with __cluster_dims__: launches of kernels that are called so have such clusters.
 struct KnownClusters {
     KnownClusters(const char* kernel, unsigned x, unsigned y = 1, unsigned z = 1);
+    const char* kernel;
 };
+
+// The same for one instance of a template: Within is a type in its body, whose name has the instance's in it.
+template <class Within, unsigned x, unsigned y = 1, unsigned z = 1>
+inline const KnownClusters clusters_of_instance{typeid(Within).name(), x, y, z};
 
 // What the body of such a kernel begins with: fails where the launch has other clusters after all.
 void require_clusters(unsigned x, unsigned y = 1, unsigned z = 1);
@@ -226,6 +266,9 @@ inline const bool padding_is_known<
 [[noreturn]] void device_assert_failed(const char* expression, const char* file, unsigned line,
                                        const char* function);
 [[noreturn]] void trap();
+
+// Ends the running thread, as a return from its kernel does.
+[[noreturn]] void end_thread();
 
 // The text of the latest error of a launch, as it was printed. Empty if there was none.
 const char* last_error_text();

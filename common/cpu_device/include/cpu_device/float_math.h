@@ -138,6 +138,113 @@ __host__ __device__ inline float normcdf(float x) {
     return normcdff(x);
 }
 
+// exp(x^2) erfc(x), which does not underflow.
+__host__ __device__ inline double erfcx(double x) {
+    if (x < 10) {
+        const double square = x * x;
+        return ::exp(square) * (1 + ::fma(x, x, -square)) * ::erfc(x);
+    }
+    // The continued fraction, from its end: 20 terms are exact from 10 on.
+    double fraction = x;
+    for (int term = 20; term > 0; term--) fraction = x + 0.5 * term / fraction;
+    return 0.5 * M_2_SQRTPI / fraction;
+}
+__host__ __device__ inline float erfcxf(float x) {
+    return static_cast<float>(erfcx(static_cast<double>(x)));
+}
+__host__ __device__ inline float erfcx(float x) {
+    return erfcxf(x);
+}
+
+namespace cpu_device {
+
+// The x >= 0 where erfc has that value, which is at most 1, by Halley's method on its logarithm's scale.
+inline double inverse_of_small_erfc(double value) {
+    if (!(value > 0)) return value == 0 ? HUGE_VAL : NAN;
+    const double t = ::sqrt(-2 * ::log(value / 2));
+    double x = M_SQRT1_2 * (t - (2.30753 + t * 0.27061) / (1 + t * (0.99229 + t * 0.04481)));
+    for (int step = 0; step < 3; step++) {
+        // (erfc(x) - value) / erfc'(x), without erfc, which is not exact near 0.
+        const double excess = value > 0.5 ? (1 - value) - ::erf(x) : ::erfc(x) - value;
+        const double newton = excess / (M_2_SQRTPI * ::exp(-x * x));
+        x += newton / (1 - x * newton);
+    }
+    return x;
+}
+
+}  // namespace cpu_device
+
+__host__ __device__ inline double erfcinv(double y) {
+    return y <= 1 ? cpu_device::inverse_of_small_erfc(y)
+                  : -cpu_device::inverse_of_small_erfc(2 - y);
+}
+__host__ __device__ inline float erfcinvf(float y) {
+    return static_cast<float>(erfcinv(static_cast<double>(y)));
+}
+__host__ __device__ inline float erfcinv(float y) {
+    return erfcinvf(y);
+}
+__host__ __device__ inline double erfinv(double y) {
+    const double size = ::fabs(y);
+    if (size < 1e-10) return y / M_2_SQRTPI;
+    double x = cpu_device::inverse_of_small_erfc(1 - size);
+    // 1 - size has dropped digits of a small one.
+    if (size < 0.5) x -= (::erf(x) - size) / (M_2_SQRTPI * ::exp(-x * x));
+    return ::copysign(x, y);
+}
+__host__ __device__ inline float erfinvf(float y) {
+    return static_cast<float>(erfinv(static_cast<double>(y)));
+}
+__host__ __device__ inline float erfinv(float y) {
+    return erfinvf(y);
+}
+
+// The inverse of the normal distribution function.
+__host__ __device__ inline double normcdfinv(double p) {
+    return -M_SQRT2 * erfcinv(2 * p);
+}
+__host__ __device__ inline float normcdfinvf(float p) {
+    return static_cast<float>(normcdfinv(static_cast<double>(p)));
+}
+__host__ __device__ inline float normcdfinv(float p) {
+    return normcdfinvf(p);
+}
+
+// Modified Bessel functions of the first kind.
+__host__ __device__ inline double cyl_bessel_i0(double x) {
+    return ::std::cyl_bessel_i(0., ::fabs(x));
+}
+__host__ __device__ inline float cyl_bessel_i0f(float x) {
+    return static_cast<float>(cyl_bessel_i0(static_cast<double>(x)));
+}
+__host__ __device__ inline double cyl_bessel_i1(double x) {
+    return ::copysign(::std::cyl_bessel_i(1., ::fabs(x)), x);
+}
+__host__ __device__ inline float cyl_bessel_i1f(float x) {
+    return static_cast<float>(cyl_bessel_i1(static_cast<double>(x)));
+}
+
+// The length of a vector of any dimension.
+__host__ __device__ inline double norm(int dimension, const double* x) {
+    double length = 0;
+    for (int i = 0; i < dimension; i++) length = ::hypot(length, x[i]);
+    return length;
+}
+__host__ __device__ inline float normf(int dimension, const float* x) {
+    double squares = 0;
+    for (int i = 0; i < dimension; i++) squares += static_cast<double>(x[i]) * x[i];
+    return static_cast<float>(::sqrt(squares));
+}
+__host__ __device__ inline double rnorm(int dimension, const double* x) {
+    return 1 / norm(dimension, x);
+}
+__host__ __device__ inline float rnormf(int dimension, const float* x) {
+    return 1 / normf(dimension, x);
+}
+__host__ __device__ inline double fdivide(double x, double y) {
+    return x / y;
+}
+
 __host__ __device__ inline double norm3d(double x, double y, double z) {
     return ::hypot(::hypot(x, y), z);
 }
@@ -161,6 +268,13 @@ __host__ __device__ inline double rnorm3d(double x, double y, double z) {
 }
 __host__ __device__ inline float rnorm3df(float x, float y, float z) {
     return static_cast<float>(rnorm3d(x, y, z));
+}
+
+__host__ __device__ inline double rnorm4d(double x, double y, double z, double w) {
+    return 1 / norm4d(x, y, z, w);
+}
+__host__ __device__ inline float rnorm4df(float x, float y, float z, float w) {
+    return static_cast<float>(rnorm4d(x, y, z, w));
 }
 
 // Of a number and NaN the number, as fmin and fmax have it.

@@ -35,6 +35,19 @@ CPU_DEVICE_MIN_MAX(unsigned long long, long long, unsigned long long)
 CPU_DEVICE_MIN_MAX(unsigned long long, unsigned long long, long long)
 #undef CPU_DEVICE_MIN_MAX
 
+// The same by names of their own.
+#define CPU_DEVICE_MIN_MAX(T, prefix)                    \
+    __host__ __device__ inline T prefix##min(T a, T b) { \
+        return min(a, b);                                \
+    }                                                    \
+    __host__ __device__ inline T prefix##max(T a, T b) { \
+        return max(a, b);                                \
+    }
+CPU_DEVICE_MIN_MAX(unsigned, u)
+CPU_DEVICE_MIN_MAX(long long, ll)
+CPU_DEVICE_MIN_MAX(unsigned long long, ull)
+#undef CPU_DEVICE_MIN_MAX
+
 // ---------------------------------------------------------------- bits
 
 __host__ __device__ inline int __popc(unsigned x) {

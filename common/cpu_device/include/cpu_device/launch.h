@@ -24,6 +24,7 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "cpu_device/core.h"
 #include "cpu_device/types.h"
@@ -146,9 +147,10 @@ struct AskFunction {
 
 // A kernel of which the launch says which function it is: its arguments are what its parameters make of
 // them, so that 0 and NULL are pointers and braces have a type.
-template <class... Parameters>
+template <class Body, class... Parameters>
 struct ConfiguredFunction {
     const char* name;
+    Body body;
     void (*kernel)(Parameters...);
     LaunchConfiguration configuration;
 
@@ -158,13 +160,21 @@ struct ConfiguredFunction {
             [kernel = kernel](const std::decay_t<Parameters>&... values) { kernel(values...); },
             std::forward<Parameters>(arguments)...);
     }
+
+    // With fewer arguments: the kernel's default arguments are the rest.
+    template <class... Arguments>
+    std::enable_if_t<(sizeof...(Arguments) < sizeof...(Parameters))> operator()(
+        Arguments&&... arguments) const {
+        launch_body(configuration, name, reinterpret_cast<const void*>(kernel), body,
+                    std::forward<Arguments>(arguments)...);
+    }
 };
 
-template <class... Parameters>
-ConfiguredFunction<Parameters...> configured_function(const char* name,
-                                                      void (*kernel)(Parameters...),
-                                                      const LaunchConfiguration& configuration) {
-    return {name, kernel, configuration};
+template <class Body, class... Parameters>
+ConfiguredFunction<Body, Parameters...> configured_function(
+    const char* name, const Body& body, void (*kernel)(Parameters...),
+    const LaunchConfiguration& configuration) {
+    return {name, body, kernel, configuration};
 }
 
 template <class Body, class Address>
@@ -179,7 +189,7 @@ struct NamedKernel {
         const LaunchConfiguration how =
             cpu_device::configuration(grid, block, shared_bytes, stream);
         if constexpr (std::is_invocable_v<Address, AskFunction>) {
-            return configured_function(name, address(AskFunction{}), how);
+            return configured_function(name, body, address(AskFunction{}), how);
         } else {
             return ConfiguredKernel<Body, Address>{name, body, address, how};
         }
@@ -256,7 +266,41 @@ cudaError_t launch_pointed(const LaunchConfiguration& configuration, void (*kern
         [kernel](const auto& parameters) { std::apply(kernel, parameters); }, values);
 }
 
+// A kernel by its address alone, as a node of a graph has it: how it is launched, and how large its parameters are.
+struct KnownKernel {
+    cudaError_t (*launch)(const LaunchConfiguration& configuration, const void* kernel,
+                          void** arguments);
+    std::vector<size_t> parameter_bytes;
+};
+
+// Null where nobody has made the address known.
+const KnownKernel* known_kernel_at(const void* kernel);
+void make_kernel_known(const void* kernel, const KnownKernel& known);
+cudaError_t explain_unknown_kernel(const char* call);
+
+// What the translation puts around a kernel that the program casts to void*.
+template <class... Parameters>
+auto known_kernel(void (*kernel)(Parameters...)) {
+    const auto launch = [](const LaunchConfiguration& configuration, const void* address,
+                           void** arguments) {
+        return launch_pointed(configuration,
+                              reinterpret_cast<void (*)(Parameters...)>(const_cast<void*>(address)),
+                              arguments);
+    };
+    // NOLINTNEXTLINE(bugprone-sizeof-expression): a parameter that is a pointer has the size of one
+    make_kernel_known(reinterpret_cast<const void*>(kernel), {launch, {sizeof(Parameters)...}});
+    return kernel;
+}
+
 }  // namespace cpu_device
+
+// Of a kernel that is known.
+cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                             size_t shared_bytes = 0, cudaStream_t stream = nullptr);
+cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                                        size_t shared_bytes = 0, cudaStream_t stream = nullptr);
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* kernel,
+                                void** arguments);
 
 template <class... Parameters>
 cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,

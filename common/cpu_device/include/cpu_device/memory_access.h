@@ -82,16 +82,28 @@ __device__ inline void __stwt(T* address, cpu_device::not_deduced<T> value) {
     cpu_device::store(address, value);
 }
 
+__device__ inline unsigned __isClusterShared(const void* address) {
+    return cpu_device::is_shared_in_cluster(address);
+}
 __device__ inline unsigned __isShared(const void* address) {
     return cpu_device::is_shared(address);
 }
 
-// Addresses as PTX takes them, which is refused where it stands.
-__device__ inline size_t __cvta_generic_to_shared(const void* address) {
-    return reinterpret_cast<size_t>(address);
+// Addresses as PTX takes them.
+__device__ inline size_t __cvta_generic_to_shared(const void* pointer) {
+    return cpu_device::shared_address(pointer);
 }
-__device__ inline size_t __cvta_generic_to_global(const void* address) {
-    return reinterpret_cast<size_t>(address);
+__device__ inline void* __cvta_shared_to_generic(size_t address) {
+    return cpu_device::shared_pointer(address);
+}
+__device__ inline size_t __cvta_generic_to_global(const void* pointer) {
+    return reinterpret_cast<size_t>(pointer);
+}
+__device__ inline void* __cvta_global_to_generic(size_t address) {
+    return reinterpret_cast<void*>(address);
+}
+__device__ inline size_t __cvta_generic_to_constant(const void* pointer) {
+    return reinterpret_cast<size_t>(pointer);
 }
 
 __device__ inline unsigned __isGlobal(const void* address) {

@@ -32,9 +32,15 @@
 #endif
 #define __shared__ __attribute__((used, aligned(32))) CPU_DEVICE_CONSTINIT thread_local
 
-// A constant or managed variable of a header is one object, however many files include it.
+// A constant or managed variable of a header is one object, however many files include it; but with a program of
+// the user's own each file has its own, or they share one that they declare as extern, as with nvcc.
+#ifdef CPU_DEVICE_FILES_APART
+#define __constant__
+#define __managed__
+#else
 #define __constant__ inline
 #define __managed__ inline
+#endif
 
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define __launch_bounds__(...)

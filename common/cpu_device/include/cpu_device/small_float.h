@@ -18,7 +18,7 @@
 #include "cpu_device/small_float_encoding.h"
 #include "cpu_device/traits.h"
 
-namespace cpu_device {
+namespace cpu_device::small_floats {
 
 // The bits as plain integers: CUDA's __half_raw and __half2_raw and their like.
 template <class Format>
@@ -476,6 +476,10 @@ struct alignas(4) SmallFloatPair {
         return {a.y, a.x};
     }
 };
+
+}  // namespace cpu_device::small_floats
+namespace cpu_device {
+using namespace small_floats;
 
 template <class Format>
 constexpr bool is_small_float<SmallFloat<Format>> = true;

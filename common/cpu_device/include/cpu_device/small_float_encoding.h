@@ -10,7 +10,9 @@
 #include "cpu_device/rounding.h"
 #include "cpu_device/traits.h"
 
-namespace cpu_device {
+// A namespace of their own: a program's function that takes one is not to be mistaken for one of the CPU device with the
+// same name, which argument-dependent lookup would find.
+namespace cpu_device::small_floats {
 
 // IEEE 754's binary16 (half), and the upper half of a float (bfloat16).
 struct Binary16 {
@@ -130,4 +132,7 @@ __host__ __device__ inline double sticky_multiply_add(float a, float b, float c)
     return bit_cast<double>((error > 0) == (sum > 0) ? bits + 1 : bits - 1);
 }
 
+}  // namespace cpu_device::small_floats
+namespace cpu_device {
+using namespace small_floats;
 }  // namespace cpu_device

@@ -49,6 +49,9 @@ __device__ inline void __threadfence_block() {
 __device__ inline void __threadfence_system() {
     __threadfence();
 }
+__device__ inline void __threadfence_cluster() {
+    __threadfence();
+}
 
 // The time to wait is a hint on hardware too; what matters is that others run meanwhile.
 __device__ inline void __nanosleep(unsigned) {

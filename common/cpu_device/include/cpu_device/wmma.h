@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// nvcuda::wmma for half and bfloat16: fragments, their loads and stores, and their product.
+// nvcuda::wmma for half, bfloat16 and tf32: fragments, their loads and stores, and their product.
 //
 // What a load or store of a fragment touches is what nvcc 13.0 makes of it for sm_90, as its machine code
 // says. Matrices are moved in blocks of 8 x 8 elements:
@@ -12,6 +12,7 @@
 //   accumulators of float        8 bytes a lane and block where the two that it holds are neighbours in
 //                                memory, else twice 4
 //   accumulators of half         4 bytes a lane and block
+//   A, B of tf32                 4 bytes a lane and element (assumed, not read off)
 // It is assumed that nvcc knows which memory a pointer points to. Where it does not, it makes generic loads
 // of four bytes of all.
 //
@@ -43,7 +44,36 @@ struct accumulator {
 };
 enum layout_t { mem_row_major, mem_col_major };
 
+// Types of elements that are kept in another: tf32 in float.
+namespace precision {
+struct tf32;
+}
+// Products of integers of 4 bits and of bits: known by name, for libraries that mention them, and refused where used.
+namespace experimental {
+namespace precision {
+struct u4;
+struct s4;
+struct b1;
+}  // namespace precision
+enum bmmaBitOp { bmmaBitOpXOR = 1, bmmaBitOpAND = 2 };
+enum bmmaAccumulateOp { bmmaAccumulateOpPOPC = 1 };
+}  // namespace experimental
+
+// Rounded to the 10 bits of mantissa that a product looks at: to the nearest, halfway away from 0.
+__host__ __device__ inline float __float_to_tf32(float in) {
+    if (in - in != 0) return in;  // infinite, or no number
+    constexpr uint32_t kHalf = 0x1000, kKept = 0xffffe000;
+    return cpu_device::bit_cast<float>((cpu_device::bit_cast<uint32_t>(in) + kHalf) & kKept);
+}
+
 namespace detail {
+template <class T>
+inline constexpr bool is_tf32 = std::is_same_v<T, precision::tf32>;
+
+// What an element is kept in.
+template <class T>
+using Kept = std::conditional_t<is_tf32<T>, float, T>;
+
 // Of two sizes, which may be equal.
 __host__ __device__ constexpr int size_if(bool condition, int size, int otherwise) {
     return condition ? size : otherwise;
@@ -55,11 +85,16 @@ __host__ __device__ constexpr int size_if(bool condition, int size, int otherwis
 template <class Use, int m, int n, int k, class T, class Layout = void>
 class fragment {
     static constexpr bool kIsSum = std::is_same_v<Use, accumulator>;
-    static_assert(k == 16 && ((m == 16 && n == 16) || (m == 32 && n == 8) || (m == 8 && n == 32)),
-                  "fragments of 16-bit floats are 16x16x16, 32x8x16 or 8x32x16");
-    static_assert(kIsSum ? std::is_same_v<T, float> || std::is_same_v<T, __half>
-                         : std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16>,
-                  "the CPU device's wmma multiplies half or bfloat16, and adds in float or half");
+    static_assert(
+        kIsSum
+            ? std::is_same_v<T, float> || std::is_same_v<T, __half>
+            : std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16> || detail::is_tf32<T>,
+        "the CPU device's wmma multiplies half, bfloat16 or tf32, and adds in float or half");
+    static_assert(
+        k == 8 ? m == 16 && n == 16 && (detail::is_tf32<T> || std::is_same_v<T, float>)
+               : k == 16 && !detail::is_tf32<T> &&
+                     ((m == 16 && n == 16) || (m == 32 && n == 8) || (m == 8 && n == 32)),
+        "fragments of 16-bit floats are 16x16x16, 32x8x16 or 8x32x16, those of tf32 16x16x8");
     static_assert(std::is_void_v<Layout> == kIsSum,
                   "A and B have a layout, row_major or col_major; accumulators have none");
 
@@ -73,8 +108,8 @@ public:
         !kIsSum && std::is_same_v<T, __half> ? 16 : different_elements;
     static constexpr int num_storage_elements = num_elements;
     using element_type = T;
-    using storage_element_type = T;
-    T x[num_elements];
+    using storage_element_type = detail::Kept<T>;
+    detail::Kept<T> x[num_elements];
 };
 
 namespace detail {
@@ -134,9 +169,20 @@ __device__ inline void for_each_element(const fragment<Use, m, n, k, T, Layout>&
     const int lane = static_cast<int>(cpu_device::lane_id());
     for (int i = 0; i < Fragment::num_elements; ++i) {
         const auto place =
-            cpu_device::matrix_place(Use::use, m, n, lane, i % Fragment::different_elements);
+            cpu_device::matrix_place(Use::use, m, n, k, lane, i % Fragment::different_elements);
         const auto row = static_cast<unsigned>(place.row), col = static_cast<unsigned>(place.col);
         visit(i, by_rows ? row * ld + col : col * ld + row);
+    }
+}
+
+// An element as a product takes it: of tf32 without the digits that it does not look at.
+template <class T>
+__device__ inline float multiplied(Kept<T> element) {
+    if constexpr (is_tf32<T>) {
+        constexpr uint32_t kUsed = 0xffffe000;
+        return cpu_device::bit_cast<float>(cpu_device::bit_cast<uint32_t>(element) & kUsed);
+    } else {
+        return static_cast<float>(element);
     }
 }
 
@@ -151,18 +197,24 @@ __device__ inline void read(Fragment& f, const T* from, unsigned ld, bool by_row
 
 template <class Use, int m, int n, int k, class T, class Layout, class Value>
 __device__ inline void fill_fragment(fragment<Use, m, n, k, T, Layout>& f, const Value& value) {
-    for (T& each : f.x) each = static_cast<T>(value);
+    for (auto& each : f.x) each = static_cast<detail::Kept<T>>(value);
 }
 
 template <class Use, int m, int n, int k, class T, class Layout>
-__device__ inline void load_matrix_sync(fragment<Use, m, n, k, T, Layout>& f, const T* from,
-                                        unsigned ld) {
+__device__ inline void load_matrix_sync(fragment<Use, m, n, k, T, Layout>& f,
+                                        const detail::Kept<T>* from, unsigned ld) {
     static_assert(!std::is_same_v<Use, accumulator>,
                   "a load of accumulators wants mem_row_major or mem_col_major");
     constexpr bool by_rows = std::is_same_v<Layout, row_major>;
-    cpu_device::meet_at_matrix(cpu_device::Collective::matrix_load, from, ld, sizeof(T));
-    detail::note_loads(from, ld, detail::size_if(by_rows, f.rows, f.cols),
-                       detail::size_if(by_rows, f.cols, f.rows));
+    cpu_device::meet_at_matrix(cpu_device::Collective::matrix_load, from, ld, sizeof(*from));
+    if constexpr (detail::is_tf32<T>) {
+        detail::for_each_element(f, ld, by_rows, [&](int, unsigned at) {
+            cpu_device::note_load(from + at, sizeof(float));
+        });
+    } else {
+        detail::note_loads(from, ld, detail::size_if(by_rows, f.rows, f.cols),
+                           detail::size_if(by_rows, f.cols, f.rows));
+    }
     detail::read(f, from, ld, by_rows);
 }
 
@@ -199,11 +251,19 @@ __device__ inline void mma_sync(fragment<accumulator, m, n, k, Sum>& d,
                   "products of bfloat16 are added in float");
     float of_a[a.different_elements], of_b[b.different_elements];
     double sum[c.num_elements];
-    for (int i = 0; i < a.different_elements; ++i) of_a[i] = static_cast<float>(a.x[i]);
-    for (int i = 0; i < b.different_elements; ++i) of_b[i] = static_cast<float>(b.x[i]);
+    for (int i = 0; i < a.different_elements; ++i) of_a[i] = detail::multiplied<T>(a.x[i]);
+    for (int i = 0; i < b.different_elements; ++i) of_b[i] = detail::multiplied<T>(b.x[i]);
     for (int i = 0; i < c.num_elements; ++i) sum[i] = static_cast<float>(c.x[i]);
     cpu_device::multiply_matrices({m, n, k, of_a, of_b, sum});
     for (int i = 0; i < c.num_elements; ++i) d.x[i] = static_cast<Sum>(sum[i]);
+}
+
+// Fragments of bits cannot be made, so that nobody who has some calls this.
+template <class Sum, class A, class B>
+__device__ inline void bmma_sync(
+    Sum&, const A&, const B&, const Sum&, experimental::bmmaBitOp = experimental::bmmaBitOpXOR,
+    experimental::bmmaAccumulateOp = experimental::bmmaAccumulateOpPOPC) {
+    cpu_device::fail(cudaErrorNotSupported, "the CPU device's wmma multiplies no bits");
 }
 
 }  // namespace wmma

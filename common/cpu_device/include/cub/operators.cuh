@@ -37,6 +37,36 @@ struct ArgMin {
     }
 };
 
+struct Equality {
+    template <class A, class B>
+    __host__ __device__ constexpr bool operator()(const A& a, const B& b) const {
+        return a == b;
+    }
+};
+struct Inequality {
+    template <class A, class B>
+    __host__ __device__ constexpr bool operator()(const A& a, const B& b) const {
+        return !(a == b);
+    }
+};
+template <class Equal>
+struct InequalityWrapper {
+    Equal op;
+    __host__ __device__ InequalityWrapper(Equal equal) : op(equal) {}
+    template <class A, class B>
+    __host__ __device__ bool operator()(const A& a, const B& b) {
+        return !op(a, b);
+    }
+};
+using Difference = cuda::std::minus<>;
+template <class T>
+struct CastOp {
+    template <class A>
+    __host__ __device__ T operator()(A&& value) const {
+        return static_cast<T>(value);
+    }
+};
+
 namespace detail {
 
 template <class T, class Operation>

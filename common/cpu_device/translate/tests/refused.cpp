@@ -198,3 +198,24 @@ TEST_CASE("statements that nvcc refuses are refused") {
         CHECK(said_of(source).empty());
     }
 }
+
+TEST_CASE("the address of a tensor map of which every thread has a copy is refused") {
+    const auto with = [](const std::string& parameters, const std::string& use = "f(&map);") {
+        return said_of("template <int n>\n__global__ void k(" + parameters + ") { " + use + " }");
+    };
+    for (const std::string& parameters : std::vector<std::string>{
+             "CUtensorMap map", "const CUtensorMap map, int n", "float* x, const CUtensorMap map",
+             "std::array<int, 3> a, CUtensorMap map"}) {
+        CAPTURE(parameters);
+        CHECK_THAT(with(parameters),
+                   StartsWith("2: the kernel 'k' takes the address of the tensor map 'map'") &&
+                       EndsWith("write const __grid_constant__ CUtensorMap map"));
+    }
+    for (const std::string& parameters : std::vector<std::string>{
+             "const __grid_constant__ CUtensorMap map", "const CUtensorMap* map",
+             "const GRID_CONSTANT CUtensorMap map", "Maps<CUtensorMap> map", "Params map"}) {
+        CAPTURE(parameters);
+        CHECK(with(parameters).empty());
+    }
+    CHECK(with("CUtensorMap map", "g(map);").empty());
+}

@@ -15,10 +15,10 @@ using translate::TranslationError;
 
 namespace {
 
-// The translation without its first line, the #line.
+// The translation behind the #line with which it begins.
 std::string body(const std::string& source) {
-    const std::string text = translate::translate(source, "k.cu");
-    return text.substr(text.find('\n') + 1);
+    const std::string text = translate::translate(source, "k.cu"), line = "#line 1 \"k.cu\"\n";
+    return text.substr(text.find(line) + line.size());
 }
 
 // What a launch of the kernel `name` becomes, up to its configuration.
@@ -140,6 +140,7 @@ TEST_CASE("all else stays, byte for byte") {
                                      "__shared__ float tile[32];\r\n",
                                      "extern __device__ float table[];\n",
                                      "int x = a >>> b;",
+                                     "__device__ void f(int* y) { TILE y[threadIdx.x] = 1; }\n",
                                      "a\0b",
                                      "\xc3\xa4 = 1;",
                                      "'",
@@ -198,6 +199,10 @@ TEST_CASE("dynamic shared memory in functions") {
     };
     CHECK(body("{ extern __shared__ float t[]; }") == reference("float", "[]"));
     CHECK(body("{ extern __shared__ T t[][33]; }") == reference("T", "[][33]"));
+    CHECK_THAT(
+        body("#define F(T, t) __device__ T* f() { extern __shared__ T t[]; return t; }\n"),
+        ContainsSubstring("{ [[maybe_unused]] auto& t = ::cpu_device::dynamic_shared<T []>(); "
+                          "return t; }\n"));
     for (const std::string specifiers :
          {"extern __shared__ __align__(16) unsigned char",
           "extern __align__(16) __shared__ unsigned char",
@@ -263,9 +268,9 @@ TEST_CASE("a kernel begins with a call that knows its bounds") {
           "1;\n}\n");
     CHECK_THAT(
         body("template <int n = (1 > 0)> __global__ void __launch_bounds__(f(n, 2), 3) k() {}"),
-        ContainsSubstring("BEGIN_KERNEL(\"k\", (f(n, 2))) }"));
+        ContainsSubstring("BEGIN_KERNEL(\"k\", (f(n, 2)), (3)) }"));
     CHECK_THAT(body("__global__ void __launch_bounds__(n<T, 2>, 3) k() {}"),
-               ContainsSubstring("BEGIN_KERNEL(\"k\", (n<T, 2>)) }"));
+               ContainsSubstring("BEGIN_KERNEL(\"k\", (n<T, 2>), (3)) }"));
     for (const std::string source :
          {"__global__ void k();", "__device__ int f() { return 1; }",
           "template <class T> struct S { void k() {} int x = 1; };", "void host() { k(); }"}) {
@@ -278,6 +283,20 @@ TEST_CASE("clusters that a kernel names are made known behind it") {
           "__global__ void __cluster_dims__(2, 1) k() { CPU_DEVICE_BEGIN_KERNEL(\"k\", (~0ull)) "
           "::cpu_device::require_clusters(2, 1); x(); } [[maybe_unused]] static const "
           "::cpu_device::KnownClusters cpu_device_clusters_of_k(\"k\", 2, 1);");
+    CHECK_THAT(
+        body("template <int n, class T> __global__ void __cluster_dims__(n, f<n, 2>()) k() {}"),
+        EndsWith("require_clusters(n, f<n, 2>()); struct cpu_device_clusters {}; "
+                 "(void)::cpu_device::clusters_of_instance<cpu_device_clusters, (n), (f<n, "
+                 "2>())>.kernel; }"));
+}
+
+TEST_CASE(
+    "a kernel whose address an auto variable keeps is made known, as one that is cast to void*") {
+    const std::string kernel = "template <class T> __global__ void k(T x) {}\n";
+    CHECK_THAT(body(kernel + "void f() { auto* p = &k<decltype(x)>; }"),
+               EndsWith("auto* p = ::cpu_device::known_kernel(&k<decltype(x)>); }"));
+    CHECK_THAT(body(kernel + "void f() { constexpr auto p = k<int>; void (*q)(int) = k<int>; }"),
+               EndsWith("constexpr auto p = k<int>; void (*q)(int) = k<int>; }"));
 }
 
 TEST_CASE("classes, and types of shared variables, are made known") {
@@ -315,9 +334,8 @@ TEST_CASE("variables of the device are made known behind their declarations") {
     CHECK(body("__managed__ int m;") ==
           "__managed__" + aligned + " int m; [[maybe_unused]] static const ::cpu_device::" +
               "KnownVariable cpu_device_knows_m(&m, sizeof m, \"m\", true);");
-    for (const std::string source :
-         {"extern __device__ int x;", "__device__ int f(int x);", "__device__ Complex c(1, 2);",
-          "__shared__ int x[3];", "int x;"}) {
+    for (const std::string source : {"extern __device__ int x;", "extern __constant__ int x[];",
+                                     "__shared__ int x[3];", "int x;"}) {
         CHECK(body(source) == source);
     }
 }
@@ -330,23 +348,205 @@ TEST_CASE("what calls itself is really called") {
     CHECK(body(overloads) == overloads);
 }
 
+TEST_CASE("what another file may define is really called") {
+    CHECK(body("__device__ int f(int x);\nstruct S { __device__ int g() const; };") ==
+          " int f(int x);\nstruct S {  int g() const; }; CPU_DEVICE_KNOW_CLASS(S)");
+    for (const std::string source :
+         {"__device__ int f(int x) { return x; }", "template <class T> __device__ T f(T x);",
+          "__device__ S::S() = default;", "__global__ void k(int* x);"}) {
+        CHECK(body(source) == source);
+    }
+}
+
 TEST_CASE("kernels lose the casts behind which their parameters are unknown") {
     CHECK(body("cudaLaunchKernel((const void*)k, g, b, a);") == "cudaLaunchKernel(k, g, b, a);");
     CHECK(body("cudaLaunchKernel(reinterpret_cast<void*>(&k<float>), g, b, a);") ==
           "cudaLaunchKernel((&k<float>), g, b, a);");
 }
 
-TEST_CASE("PTX that is known becomes a call, and before other stands what stops the compiler") {
-    const auto device = [](const std::string& s) { return "__device__ void f() { " + s + " }"; };
-    CHECK(body(device("asm volatile(\"mov.u32 %0, %%laneid;\" : \"=r\"(x[1]));")) ==
-          device("(x[1]) = ::cpu_device::lane_id();"));
-    CHECK(body(device("asm(\"bar.sync 0;\");")) == device("__syncthreads();"));
-    CHECK(body(device("asm volatile(\"\" ::: \"memory\");")) ==
-          device("asm volatile(\"\" ::: \"memory\");"));
+// The C++ of an asm statement in a device function, without the namespaces.
+std::string of_asm(const std::string& statement) {
+    std::string text = body("__device__ void f() { " + statement + " }");
+    for (size_t at = 0; (at = text.find("::cpu_device::ptx::")) != std::string::npos;)
+        text.erase(at, std::string("::cpu_device::ptx::").size());
+    for (size_t at = 0; (at = text.find("cpu_device_")) != std::string::npos;)
+        text.erase(at, std::string("cpu_device_").size());
+    const size_t open = text.find('{') + 2;
+    return text.substr(open, text.rfind('}') - 1 - open);
+}
+
+TEST_CASE("inline PTX becomes a call an instruction, with its suffixes as types") {
+    CHECK(of_asm(R"(asm("bar.sync 0;");)") ==
+          "do { { op_bar<mods<dot_sync>>(Integer{static_cast<long long>(0ull)}); } } while (0);");
+    CHECK(
+        of_asm(R"(asm volatile("add.s32 %0, %0, %1;" : "+r"(x[1]) : "r"(f(a, b)) : "memory");)") ==
+        "do { auto&& o0 = (x[1]); auto r0 = old<'r'>(o0); [[maybe_unused]] const auto r1 = "
+        "take<'r'>(f(a, b)); { op_add<mods<dot_s32>>(r0, r0, r1); } give<'r'>(o0, r0); } while "
+        "(0);");
     CHECK_THAT(
-        body(device("asm(\"brev.b32 %0;\" : \"+r\"(x));")),
-        ContainsSubstring("static_assert(false, \"inline PTX that the CPU device does not know: "
-                          "brev.b32 %0; -- "));
+        of_asm(R"(asm("{ .reg .pred p; @!p ld.global.L1::no_allocate.v2.b32 {%0, _}, [%1 + -8]; }"
+                          : "=f"(x) : "l"(y));)"),
+        ContainsSubstring("Register<dot_pred> v_p_1{}; ") &&
+            ContainsSubstring("if (!v_p_1) { op_ld<mods<dot_global, dot_L1_no_allocate, "
+                              "dot_v2, dot_b32>>(list(r0, Sink{}), at(sum(r1, "
+                              "Integer{static_cast<long long>(-8ll)}))); }") &&
+            ContainsSubstring("old<'f'>"));
+    CHECK_THAT(of_asm(R"(asm("L: mov.f32 %0, 0f3F800000; bra L;" : "=f"(x));)"),
+               StartsWith("do { __label__ l_L_0; ") &&
+                   ContainsSubstring("l_L_0: __attribute__((unused)); { op_mov<mods<dot_f32>>(r0, "
+                                     "Single{0x3F800000u}); } { goto l_L_0; } "));
+    CHECK_THAT(of_asm(R"(asm("mov.u32 %0, %%tid.x;" : "=r"(x)); asm("trap;");)"),
+               ContainsSubstring("(r0, special_tid_x())") &&
+                   EndsWith("{ op_trap<mods<>>(); } } while (0);"));
+    // Macros: parts of the text, which their parameters may be, and of the operands.
+    CHECK(body("#define BOTH \"sync.\"\n#define F(op, x) asm(\"redux.\" BOTH #op \".s32 %0, %0, "
+               "-1;\" \\\n : \"+r\"(x))\n")
+              .find("dot_sync, ::cpu_device::ptx::dot_##op, ::cpu_device::ptx::dot_s32>>(") !=
+          std::string::npos);
+    CHECK_THAT(body("#define F(x) asm(\"mov.b32 %0, 1;\" \\\n : \"=r\"(x))\nint y;\n"),
+               EndsWith("while (0)\\\n\nint y;\n"));
+}
+
+TEST_CASE("inline PTX keeps its lines, and what is unknown stops the compiler at its own") {
+    const std::string text =
+        "__device__ void f() {\n    asm(\"mov.b32 %0, %1;\"\n        : \"=r\"(x)\n        : "
+        "\"r\"(a[\n            i]));\n    y;\n}\n";
+    CHECK_THAT(body(text), ContainsSubstring("\n#line 3\nauto&& cpu_device_o0 = (x\n#line 2\n") &&
+                               ContainsSubstring("take<'r'>(a[ i]\n#line 2\n") &&
+                               EndsWith("while (0)\n#line 5\n;\n    y;\n}\n"));
+    const auto refused = [](const std::string& statement) {
+        const std::string said = of_asm(statement);
+        const std::string begins =
+            "do { struct Inline_ptx { __attribute__((noinline, error(\"inline PTX that the CPU "
+            "device does not know: ";
+        return said.compare(0, begins.size(), begins) == 0
+                   ? said.substr(begins.size(), said.find('"', begins.size()) - begins.size())
+                   : "";
+    };
+    CHECK(refused(R"(asm("tcgen05.fence::after_thread_sync;");)") ==
+          "the instruction 'tcgen05.fence::after_thread_sync'");
+    CHECK(refused(R"(asm("st.bulk.weak.shared::cta [%0], 8, 0;" :: "r"(x));)") ==
+          "the instruction 'st.bulk.weak.shared::cta'");
+    CHECK_THAT(
+        body("#define F asm(\"tcgen05.wait::ld.sync.aligned;\" ::: \"memory\")\n"),
+        StartsWith(
+            "#define F do { struct Inline_ptx { __attribute__((noinline, error(\"inline PTX"));
+    CHECK(refused(R"(asm("mov.b32 %1, 0;" : "=r"(x));)") == "'%1', and it has 1 operands");
+    CHECK(refused(R"(asm("mov.b32 %0, y;" : "=r"(x));)") == "'y' is declared nowhere in it");
+    CHECK(refused(R"(asm("mov.b32 %0, %%tid.w;" : "=r"(x));)") == "the register %tid.w");
+    CHECK(refused(R"(asm("mov.b32 %0, 0" : "=r"(x));)") == "no ';' behind 'mov.b32 %0, 0'");
+    CHECK(refused(R"(asm("mov.b32 %0, 0;" : "=m"(x));)") ==
+          "the constraint  =m ; it knows h, r, l, q, f, d and n");
+    CHECK(refused(R"(asm("{ mov.b32 %0, 0;" : "=r"(x));)") == "a '{' that nothing closes");
+    // The host's own, and a barrier for the compiler.
+    CHECK(body("void f() { asm(\"pause\"); }") == "void f() { asm(\"pause\"); }");
+    CHECK(of_asm(R"(asm volatile("" ::: "memory");)") == "do { } while (0);");
+    CHECK(of_asm(R"(asm volatile("// c" : "+f"(c[i]), "=r"(x) : "r"(y) : "memory");)") ==
+          "do { [[maybe_unused]] auto&& o0 = (c[i]); [[maybe_unused]] auto&& o1 = (x); "
+          "static_cast<void>(sizeof(y)); } while (0);");
+}
+
+TEST_CASE("wgmma gets its accumulators themselves, and its immediates as types") {
+    const std::string tf32 =
+        R"(asm("wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%0, %1}, %2, %2, 1, -1, %3;")";
+    CHECK(of_asm(tf32 + R"( : "+f"(c[0]), "+f"(c[1]) : "l"(d), "n"(N));)") ==
+          "do { auto&& o0 = (c[0]); auto&& o1 = (c[1]); [[maybe_unused]] const auto r2 = "
+          "take<'l'>(d); constexpr Integer r3{static_cast<long long>(N)}; { "
+          "op_wgmma_mma_async<mods<dot_sync, dot_aligned, dot_m64n8k8, dot_f32, dot_tf32, "
+          "dot_tf32>>(list(r2, r2, Constant<Integer{static_cast<long long>(1ull)}.value>{}, "
+          "Constant<Integer{static_cast<long long>(-1ll)}.value>{}, Constant<r3.value>{}), "
+          "accumulator<'f'>(o0), accumulator<'f'>(o1)); } } while (0);");
+    CHECK_THAT(body("#define F(N) asm(\"wgmma.mma_async.sync.aligned.m64n\" #N \"k16.f32.f16.f16 "
+                    "{%0}, %1, %1, 1, 1, 1, 0, 0;\" : \"+f\"(x) : \"l\"(d))\n"),
+               ContainsSubstring("dot_m64n##N##k16, "));
+    CHECK_THAT(of_asm(R"(asm("wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%0}, %1, %1, 1, "
+                             "1, 1; mov.b32 %0, 0;" : "+f"(x) : "l"(d));)"),
+               ContainsSubstring("'%0' is an accumulator of its wgmma"));
+    CHECK_THAT(of_asm(R"(asm("{ .reg .f32 x; wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 "
+                             "{x}, %0, %0, 1, 1, 1; }" :: "l"(d));)"),
+               ContainsSubstring("wgmma's accumulator 'x'"));
+    CHECK_THAT(of_asm(R"(asm("wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%0}, %1, %1, "
+                             "x, 0, 1, 1, 1, 0, 0;" : "+f"(x) : "l"(d));)"),
+               ContainsSubstring("the instruction 'wgmma.mma_async.sp."));
+    CHECK(of_asm(R"(asm("setmaxnreg.dec.sync.aligned.u32 40;");)") ==
+          "do { { op_setmaxnreg<mods<dot_dec, dot_sync, dot_aligned, dot_u32>>("
+          "Constant<Integer{static_cast<long long>(40ull)}.value>{}); } } while (0);");
+}
+
+TEST_CASE("operands may stand in macros") {
+    const std::string macros =
+        "#define TWO(i) \"+f\"(d[i]), \"+f\"(d[(i) + 1])\n"
+        "#define FOUR(i) TWO(i), TWO(i + 2)\n";
+    const std::string text = "asm(\"add.f32 %0, %1, %2; add.f32 %3, %3, %4;\" : ";
+    const auto of = [&](const std::string& operands) {
+        std::string code = body(macros + "__device__ void f(float* d, float x) { " + text +
+                                operands + " : \"f\"(x)); }\n");
+        code.erase(std::remove(code.begin(), code.end(), ' '), code.end());
+        return code.substr(code.find("void"));
+    };
+    CHECK(of("FOUR(4)") ==
+          of("\"+f\"(d[4]), \"+f\"(d[(4) + 1]), \"+f\"(d[4 + 2]), \"+f\"(d[(4 + 2) + 1])"));
+    CHECK_THAT(of("FOUR(4)"), ContainsSubstring("cpu_device_o3=(d[(4+2)+1])"));
+    CHECK_THAT(of("\"+f\"(d[0]), TWO(1), \"+f\"(d[9])"), ContainsSubstring("cpu_device_o3=(d[9])"));
+}
+
+TEST_CASE("inline PTX with an #if inside becomes a statement a branch") {
+    // As lines: what the preprocessor would leave of the body for these macros.
+    const auto chosen = [](const std::string& source) {
+        std::string text = body("__device__ void f() {\n" + source + "\n}\n");
+        for (size_t at = 0; (at = text.find("::cpu_device::ptx::")) != std::string::npos;)
+            text.erase(at, std::string("::cpu_device::ptx::").size());
+        return text;
+    };
+    const std::string two = chosen(
+        "asm volatile(\n#if A && __CUDA_ARCH__ >= 800\n\"mov.b32 %0, 1;\" : "
+        "\"=r\"(x),\n#else\n\"mov.b32 %0, "
+        "%1;\" : \"=r\"(y),\n#endif\n\"+r\"(z));\nw;");
+    CHECK_THAT(
+        two,
+        StartsWith("__device__ void f() {\n\n#line 3\n\n#if A && DEVICE_ARCH__ >= 800\n#line 2\n"));
+    CHECK_THAT(
+        two,
+        ContainsSubstring(
+            "{ op_mov<mods<dot_b32>>(cpu_device_r0, Integer{static_cast<long long>(1ull)}); }"));
+    CHECK_THAT(two, ContainsSubstring("while (0)\n#else\n#line 2\ndo { "));
+    CHECK_THAT(two, ContainsSubstring("{ op_mov<mods<dot_b32>>(cpu_device_r0, cpu_device_r1); }"));
+    CHECK_THAT(two, EndsWith("while (0)\n#endif\n#line 2\n\n#line 8\n;\nw;\n}\n"));
+    CHECK(two.find("(y\n#line") > two.find("#else"));
+    // Without #else, and one inside of the other.
+    const std::string nested = chosen(
+        "asm(\"{\"\n#ifdef A\n\"mov.b32 %0, 1;\"\n#if B\n\"trap;\"\n#elif "
+        "C\n\"nothing.of;\"\n#endif\n#endif\n\"}\" : "
+        "\"=r\"(x));");
+    CHECK_THAT(nested, ContainsSubstring("op_trap"));
+    CHECK_THAT(nested, ContainsSubstring("\n#elif C\n"));
+    CHECK_THAT(nested, ContainsSubstring(
+                           "inline PTX that the CPU device does not know: the instruction "
+                           "'nothing.of'\"))) static void unknown() { asm volatile(\"\"); } }; "
+                           "Inline_ptx::unknown(); } while (0)\n#else\n"));
+    CHECK_THAT(nested, EndsWith("while (0)\n#endif\n#line 2\n\n#line 11\n;\n}\n"));
+}
+
+TEST_CASE("a macro's parameter may be a part of inline PTX's text") {
+    const std::string macro =
+        "  #define F(op, x, y) do { asm(\"add.\" op \" %0, %1, 1;\" : \"=r\"(x) : \"r\"(y)); } "
+        "while (0)\n";
+    std::string text = body(macro +
+                            "#define ALL F(\"s32\", a, b)\n__device__ void f() { F(\"u\" \"32\", "
+                            "c[1, 2], g(d, e)); ALL; F(\"s32\", h, i); }\n");
+    for (size_t at = 0; (at = text.find("::cpu_device::ptx::")) != std::string::npos;)
+        text.erase(at, std::string("::cpu_device::ptx::").size());
+    CHECK_THAT(text, StartsWith("  #define F_cpu_device_0(op, x, y) do {"));
+    CHECK_THAT(text, ContainsSubstring("{ op_add<mods<dot_u32>>(cpu_device_r0, cpu_device_r1, "
+                                       "Integer{static_cast<long long>(1ull)}); }"));
+    CHECK_THAT(text, ContainsSubstring("take<'r'>(y); { op_add<mods<dot_s32>>"));
+    CHECK_THAT(text, ContainsSubstring("\n#line 1\n#define F(op, x, y)"));
+    CHECK_THAT(text, ContainsSubstring("#define ALL F_cpu_device_1(\"s32\", a, b)\n"));
+    CHECK_THAT(text, EndsWith("F_cpu_device_0(\"u\" \"32\", c[1, 2], g(d, e)); ALL; "
+                              "F_cpu_device_1(\"s32\", h, i); }\n"));
+    // Of anything else it says nothing.
+    CHECK_THAT(body(macro + "#define G(op) F(op, a, b)\n"),
+               EndsWith("#define G(op) F(op, a, b)\n"));
 }
 
 TEST_CASE("a byte order mark goes, several barriers of one line are told apart") {
@@ -434,15 +634,14 @@ TEST_CASE("what cannot be translated is an error that says what can") {
         {"__global__ void k(int* x) {\n__shared__ int count = 0; }", 2, "'count' is __shared__"},
         {"__global__ void k(int* x) {\nx[0] = rand(); }", 2, "calls 'rand'"},
         {"#include <cuda.h>\n#include <cuda_awbarrier.h>", 2, "<cuda_awbarrier.h> is a part of"},
-        {"#include <math_functions.h>\n#include \"cuComplex.h\"", 2,
-         "\"cuComplex.h\" is a part of"},
+        {"#include <math_functions.h>\n#include \"cuda_awbarrier.h\"", 2,
+         "\"cuda_awbarrier.h\" is a part of"},
         {"struct A {\nstatic __global__ void k(int* x) {} };", 2, "'k' is a member of a class"},
-        {"\n__global__ void k() { typedef cub::BlockRadixSort<int, 128, 4> Sort; }", 2,
-         "cub::BlockRadixSort: of CUB the CPU device has"},
-        {"#include <vector>\n#include <curand_kernel.h>\nint x;", 2,
-         "<curand_kernel.h> is a part of the CUDA toolkit"},
+        {"\n__global__ void k() { typedef cub::BlockRadixRank<128, 4, false> Rank; }", 2,
+         "cub::BlockRadixRank: the CPU device's CUB does not have it"},
+        {"#include <vector>\n#include <npp.h>\nint x;", 2, "<npp.h> is a part of the CUDA toolkit"},
         {"__global__ void k(int* x) {\nstd::swap(x[0], x[1]); }", 2, "uses 'std::swap'"},
-        {"\ncudaTextureObject_t t;", 2, "textures"},
+        {"\ntexture<float, 2, cudaReadModeElementType> t;", 2, "gone from CUDA 12"},
         {"int main() { cuModuleLoadData(m, p); }", 1, "driver API"},
     };
     for (const Case& wrong : cases) {
@@ -455,6 +654,13 @@ TEST_CASE("what cannot be translated is an error that says what can") {
             CHECK_THAT(error.what(), ContainsSubstring(wrong.message));
         }
     }
+}
+
+TEST_CASE("a kernel of an included file may be called as a function of this one") {
+    const std::string source = "void run() {\nrun<1><<<1, 1>>>(); }";
+    const auto header = translate::functions_of("template <int n> __global__ void run() {}");
+    CHECK_NOTHROW(translate::translate(source, "k.cu", header));
+    CHECK_THROWS(translate::translate(source, "k.cu"));
 }
 
 TEST_CASE("what may be called on the host as well is no error there") {
@@ -484,7 +690,14 @@ int main() { each([=] __device__(int i) { return i; }); each(f(1)); })",
              R"(template <class F> void each(F f) { k<<<1, 2>>>(f); }
 void each(int, int) {}
 int main() { each([](int i) { return i; }, 2); })",
-             "#ifdef CURAND\n#include <curand_kernel.h>\n#endif",
+             "#ifdef NPP\n#include <npp.h>\n#endif",
+             "#include <cub/util_type.cuh>",
+             "template <> __global__ void k<int>(int* x) {}\nint main() { std::string s; }",
+             R"(template <> __device__ int f<int>(int x) { return x; }
+template <class T> T g(const std::string& s) { return 1; })",
+             "__global__ void k(int n) { for (int i = 0; i * N < n; i++) { int x[N]; } }",
+             R"(namespace a { inline int max(int, int) { return 1; } }
+__global__ void k(int* x) { *x = max(1, 2); })",
              "int main() { auto f = [](int i) { return i; }; k<<<1, f(2)>>>(f(3)); }",
              "template <class F> void launch(F f) { k<<<1, 2>>>(f); }",
              "__global__ void k(int* x) { cuda::std::swap(x[0], x[1]); }",
@@ -548,4 +761,196 @@ TEST_CASE("the program leaves a translation or an error, never half of one") {
     CHECK_THAT(read(log), ContainsSubstring("/proc/out.cu: error: cannot be written"));
     CHECK(run("") == 2);
     CHECK_THAT(read(log), StartsWith("usage:"));
+}
+
+TEST_CASE("macros that stand for __device__ and __global__") {
+    const std::string gpu = "#define GPU static __device__\n";
+    CHECK(body(gpu + "GPU int f();\n") == gpu + "GPU int f();\n");
+    CHECK_THAT(body(gpu + "GPU int f() { return warpSize; }\n"),
+               ContainsSubstring("return ::cpu_device::warp_size()"));
+    CHECK_THAT(body("#define A B void\n#define B __global__\nA k() {}\n"),
+               ContainsSubstring("CPU_DEVICE_BEGIN_KERNEL(\"k\""));
+    CHECK_THAT(body("#define GPU __device__\nGPU int a[3];\n"),
+               ContainsSubstring("cpu_device_knows_a(&a"));
+    CHECK(body("#define F(x) __device__ x\nF(int f()) { return warpSize; }\n") ==
+          "#define F(x) __device__ x\nF(int f()) { return warpSize; }\n");
+}
+
+TEST_CASE("a macro may be a pragma") {
+    CHECK(body("#define UNROLL #pragma unroll (4)\nUNROLL\n") ==
+          "#define UNROLL _Pragma(\"unroll (4)\")\nUNROLL\n");
+    CHECK(lines_of(body("#define UNROLL \\\n # pragma \\\n unroll\nint x;\n")) == 4);
+    CHECK(body("#define TEXT(pragma) #pragma\n") == "#define TEXT(pragma) #pragma\n");
+}
+
+namespace {
+
+// A question for __CUDA_ARCH__ of two lines, and its translation where the device's view holds.
+const std::string kAsks = "\n#if __CUDA_ARCH__ >= 800 // __CUDA_ARCH__\nx;\n#endif\n";
+const std::string kAnswered = "\n#if DEVICE_ARCH__ >= 800 // __CUDA_ARCH__\nx;\n#endif\n";
+
+}  // namespace
+
+TEST_CASE("where __CUDA_ARCH__ is asked for decides whose view holds") {
+    for (const std::string around : {
+             "@",
+             "namespace n {@}",
+             "struct S {@};",
+             "__device__ void f() {@}",
+             "template <class TA> __device__ TA f() { if (g({1})) {@} }",
+             "struct ALIGN(16) S : B<g(1)> { int a{1}; __device__ S() : a{2}, b(3) {@} };",
+             "struct S { __device__ S& operator=(int) {@} };",
+             "struct S { __device__ bool operator()(int) const {@} };",
+             "__device__ auto f() -> A<1> {@}",
+             "extern \"C\" { __device__ __attribute__((noinline)) void f() {@} }",
+             "#define ON_GPU __device__\nON_GPU void f() {@}",
+             "#define on_gpu inline gpu\n#define gpu __device__\non_gpu void f() {@}",
+             "__device__ void f() { struct L { void m() {@} }; }",
+             "int main() { g([=] __device__ (int i) {@}); }",
+             "__device__ void f() { g([] __host__ __device__ (int i) {@}); }",
+             "#if A\n__device__ void f() {\n#else\n__device__ void g() {\n#endif\n@}",
+             "__device__ void f()\n@;",
+             "int table[] = {@};",
+         }) {
+        CAPTURE(around);
+        const size_t at = around.find('@');
+        const std::string before = around.substr(0, at), after = around.substr(at + 1);
+        const std::string translation = body(before + kAsks + after);
+        CHECK_THAT(translation, ContainsSubstring(kAnswered));
+        CHECK_THAT(translation, !ContainsSubstring(kAsks));
+    }
+    for (const std::string around : {
+             "int main() {@}",
+             "static inline void f(FILE* file) {@}",
+             "#define INLINE inline\nINLINE void f() {@}",
+             "struct S { void m() {@} };",
+             "void f() { __device__ void g(); if (true) {@} }",
+             "void f() { g([=] (int i) {@}); }",
+             "void f() { g([=] __device__ (int i) { return i; }); {@} }",
+         }) {
+        CAPTURE(around);
+        const size_t at = around.find('@');
+        const std::string before = around.substr(0, at), after = around.substr(at + 1);
+        const std::string translation = body(before + kAsks + after);
+        CHECK_THAT(translation, ContainsSubstring(kAsks));
+        CHECK_THAT(translation, !ContainsSubstring("DEVICE_ARCH"));
+    }
+}
+
+TEST_CASE("a program that asks for nvcc gets its answer on either side") {
+    const std::string asks = "#if defined(__NVCC__) || A // __NVCC__\n#define B __NVCC__\n#endif\n";
+    const std::string answered =
+        "#if defined(CPU_NVCC) || A // __NVCC__\n#define B CPU_NVCC\n#endif\n";
+    CHECK(body(asks) == answered);
+    CHECK_THAT(body("int main() {\n" + asks + "}"), ContainsSubstring(answered));
+    CHECK_THAT(body("#if !defined(__CUDA_ARCH__) && defined(__NVCC__)\nvoid f();\n#endif\n"),
+               ContainsSubstring("defined(CPU_NVCC)") && !ContainsSubstring("__NVCC__"));
+}
+
+TEST_CASE("what both sides run stands once for each, on the same lines and columns") {
+    CHECK(
+        body("int a;\n__host__ __device__ int f() { const int n = 1;" + kAsks + "return n; }") ==
+        "int a;\n__host__ __device__ int f() { if (::cpu_device::takes_device_half()) { const int "
+        "n = 1;" +
+            kAnswered + "return n; } else {\n#line 2 \"k.cu\"\n" + std::string(29, ' ') +
+            " const int n = 1;" + kAsks + "return n; }}");
+    for (const std::string around :
+         {"constexpr int f() {@}", "UNKNOWN void f() {@}", "UNKNOWN(f, g) {@}",
+          "#define HD __device__ __host__\nHD void f() {@}",
+          "#if A\n__device__\n#else\n__host__ __device__\n#endif\nvoid f() {@}",
+          "void f() { g([=] __host__ __device__ (int i) {@}); }",
+          "struct S { int a; __host__ __device__ S() : a{1} {@} };"}) {
+        CAPTURE(around);
+        const size_t at = around.find('@');
+        const std::string before = around.substr(0, at), after = around.substr(at + 1);
+        const std::string translation = body(before + kAsks + after);
+        CHECK_THAT(translation, ContainsSubstring(kAnswered));
+        CHECK_THAT(translation, ContainsSubstring(kAsks));
+    }
+    // The one within the other, with what else is translated.
+    const std::string nested =
+        body("__host__ __device__ void f() {" + kAsks + "g([=] __host__ __device__ (int i) {" +
+             kAsks + "k<<<1, 1>>>();});}");
+    const auto count = [&](const std::string& text) {
+        size_t found = 0;
+        for (size_t at = nested.find(text); at != std::string::npos; at = nested.find(text, at + 1))
+            ++found;
+        return found;
+    };
+    CHECK(count(kAnswered) == 3);
+    CHECK(count(kAsks) == 3);
+    CHECK(count(".configured(1, 1)()") == 4);
+    // Without a question it stands once.
+    CHECK(body("__host__ __device__ int f() {\n#if A\nx;\n#endif\n}") ==
+          "__host__ __device__ int f() {\n#if A\nx;\n#endif\n}");
+}
+
+TEST_CASE("what only the host takes of a function for the device may be anything of the host's") {
+    const auto refused = [](const std::string& source) {
+        try {
+            return body(source).find("error(\"inline PTX that") != std::string::npos;
+        } catch (const TranslationError&) {
+            return true;
+        }
+    };
+    const std::string host =
+        "\nasm(\"cpuid\" : \"=a\"(x)); p = malloc(4); q = new int; std::cout << rand();\n";
+    for (const std::string marks : {"__device__", "__host__ __device__"}) {
+        for (const std::string body :
+             {"#ifdef __CUDA_ARCH__\nx;\n#else@#endif", "#ifndef __CUDA_ARCH__@#endif",
+              "#if !defined(__CUDA_ARCH__) && A@#endif", "#if (__CUDA_ARCH__ < 700)@#endif",
+              "#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 530\nx;\n#elif A@#endif",
+              "#if __CUDA_ARCH__ == 1000 && f(1)@#endif"}) {
+            const size_t at = body.find('@');
+            const std::string text = marks + " void f(int x) {\n" + body.substr(0, at) + host +
+                                     body.substr(at + 1) + "\n}";
+            CAPTURE(text);
+            CHECK_FALSE(refused(text));
+        }
+        for (const std::string body :
+             {"#ifdef A\nx;\n#else@#endif", "#ifdef __CUDA_ARCH__@#endif",
+              "#if !defined(__CUDA_ARCH__) || A@#endif", "#if __CUDA_ARCH__ >= 900@#endif",
+              "#if __CUDA_ARCH__ >= 900\nx;\n#else@#endif", "#if !A@#endif"}) {
+            const size_t at = body.find('@');
+            const std::string text = marks + " void f(int x) {\n" + body.substr(0, at) + host +
+                                     body.substr(at + 1) + "\n}";
+            CAPTURE(text);
+            CHECK(refused(text));
+        }
+    }
+}
+
+TEST_CASE("outside of functions the device's view holds, but hides nothing of the host's") {
+    CHECK(body("#if !defined(__CUDA_ARCH__) || \\\n    __CUDA_ARCH__ < 90 // old\nint "
+               "f();\n#endif\n") ==
+          "#if (!defined(DEVICE_ARCH__) || DEVICE_ARCH__ < 90) || (!defined(__CUDA_ARCH__) || "
+          "__CUDA_ARCH__ < 90) \\\n // old\nint f();\n#endif\n");
+    for (const std::string block : {"int f() { return 1; }\n", "#include <vector>\n",
+                                    "__host__ __device__ int f() { return 1; }\n"}) {
+        CHECK(body("#ifndef __CUDA_ARCH__\n" + block + "#endif\n") ==
+              "#if (!defined DEVICE_ARCH__) || (!defined __CUDA_ARCH__)\n" + block + "#endif\n");
+    }
+    for (const std::string block :
+         {"#define f(x) (x)\n", "__device__ int f() { return 1; }\n", "int a;\n#else\nint b;\n"}) {
+        CHECK(body("#ifndef __CUDA_ARCH__\n" + block + "#endif\n") ==
+              "#ifndef DEVICE_ARCH__\n" + block + "#endif\n");
+    }
+    CHECK(body("#if __CUDA_ARCH__ < 600\nint f();\n#endif\n") ==
+          "#if DEVICE_ARCH__ < 600\nint f();\n#endif\n");
+    CHECK(body("#define A (__CUDA_ARCH__ / 10 + __CUDA_ARCH_LIST__)\n") ==
+          "#define A (DEVICE_ARCH__ / 10 + __CUDA_ARCH_LIST__)\n");
+    CHECK(body("#ifdef __CUDA_ARCH_FEAT_SM90_ALL\n#define A\n#endif\n") ==
+          "#ifdef DEVICE_ARCH_FEAT_SM90_ALL\n#define A\n#endif\n");
+
+    const auto noted = [](const std::string& source) {
+        for (const translate::Note& note : translate::notes_on(source)) {
+            if (note.text.find("either side") != std::string::npos) return note.line;
+        }
+        return size_t{0};
+    };
+    CHECK(noted("int a;\n#ifdef __CUDA_ARCH__\nint f();\n#else\nint g();\n#endif\n") == 2);
+    CHECK(noted("#if __CUDA_ARCH__ >= 800\n__device__ int f();\n#else\n__device__ int "
+                "g();\n#endif\n") == 0);
+    CHECK(noted("#ifdef __CUDA_ARCH__\n#define A\n#else\nint g();\n#endif\n") == 0);
+    CHECK(noted("__device__ void f() {\n#ifdef __CUDA_ARCH__\nx;\n#else\ny;\n#endif\n}") == 0);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Which items of a block are which thread's: what BlockLoad and BlockStore have in common.
 #pragma once
+#include "cub/block/block_exchange.cuh"
 #include "cub/shared_storage.cuh"
 #include "cuda_runtime.h"
 
@@ -17,16 +18,24 @@ struct Packs {
     };
 };
 
-template <int x, int y, int z, int items, bool is_striped>
+// How memory is accessed: each thread its own items, all threads side by side, or those of a warp.
+enum class Order { blocked, striped, warp_striped };
+
+template <int x, int y, int z, int items, Order order>
 class Arrangement {
+    static constexpr int kThreads = x * y * z;
+    static constexpr int kWarpThreads = kThreads < warpSize ? kThreads : warpSize;
+
 public:
     __device__ explicit Arrangement(const char* collective)
         : thread_(thread_in_block<x, y, z>(collective)) {}
 
-    // The place in the block's items of this thread's item: threads side by side if striped,
-    // else each thread's items together.
+    // The place in the block's items of this thread's item.
     __device__ int place(int item) const {
-        return is_striped ? item * x * y * z + thread_ : thread_ * items + item;
+        if (order == Order::blocked) return thread_ * items + item;
+        if (order == Order::striped) return item * kThreads + thread_;
+        return thread_ / kWarpThreads * kWarpThreads * items + item * kWarpThreads +
+               thread_ % kWarpThreads;
     }
 
 private:

@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#define CUBLAS_V2_H_
+#include "cublas_api.h"

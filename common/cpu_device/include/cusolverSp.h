@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+//
+// cuSOLVER's names: a program may include it, and a call says that the CPU device does not have it.
+#pragma once
+#include "cpu_device/refused_library.h"
+#include "cusolver_common.h"
+#include "cusparse.h"
+#include "library_types.h"
+
+using cusolverSpHandle_t = struct cusolverSpContext*;
+using csrqrInfo_t = struct csrqrInfo*;
+
+#define CPU_DEVICE_REFUSED(call) \
+    CPU_DEVICE_REFUSED_CALL("cuSOLVER", call, cusolverStatus_t, CUSOLVER_STATUS_NOT_SUPPORTED)
+CPU_DEVICE_REFUSED(cusolverSpCreate)
+CPU_DEVICE_REFUSED(cusolverSpDestroy)
+CPU_DEVICE_REFUSED(cusolverSpSetStream)
+CPU_DEVICE_REFUSED(cusolverSpGetStream)
+CPU_DEVICE_REFUSED(cusolverSpXcsrissymHost)
+CPU_DEVICE_REFUSED(cusolverSpScsrlsvluHost)
+CPU_DEVICE_REFUSED(cusolverSpDcsrlsvluHost)
+CPU_DEVICE_REFUSED(cusolverSpCcsrlsvluHost)
+CPU_DEVICE_REFUSED(cusolverSpZcsrlsvluHost)
+CPU_DEVICE_REFUSED(cusolverSpScsrlsvqr)
+CPU_DEVICE_REFUSED(cusolverSpDcsrlsvqr)
+CPU_DEVICE_REFUSED(cusolverSpCcsrlsvqr)
+CPU_DEVICE_REFUSED(cusolverSpZcsrlsvqr)
+CPU_DEVICE_REFUSED(cusolverSpScsrlsvqrHost)
+CPU_DEVICE_REFUSED(cusolverSpDcsrlsvqrHost)
+CPU_DEVICE_REFUSED(cusolverSpCcsrlsvqrHost)
+CPU_DEVICE_REFUSED(cusolverSpZcsrlsvqrHost)
+CPU_DEVICE_REFUSED(cusolverSpScsrlsvcholHost)
+CPU_DEVICE_REFUSED(cusolverSpDcsrlsvcholHost)
+CPU_DEVICE_REFUSED(cusolverSpCcsrlsvcholHost)
+CPU_DEVICE_REFUSED(cusolverSpZcsrlsvcholHost)
+CPU_DEVICE_REFUSED(cusolverSpScsrlsvchol)
+CPU_DEVICE_REFUSED(cusolverSpDcsrlsvchol)
+CPU_DEVICE_REFUSED(cusolverSpCcsrlsvchol)
+CPU_DEVICE_REFUSED(cusolverSpZcsrlsvchol)
+CPU_DEVICE_REFUSED(cusolverSpScsrlsqvqrHost)
+CPU_DEVICE_REFUSED(cusolverSpDcsrlsqvqrHost)
+CPU_DEVICE_REFUSED(cusolverSpCcsrlsqvqrHost)
+CPU_DEVICE_REFUSED(cusolverSpZcsrlsqvqrHost)
+CPU_DEVICE_REFUSED(cusolverSpScsreigvsiHost)
+CPU_DEVICE_REFUSED(cusolverSpDcsreigvsiHost)
+CPU_DEVICE_REFUSED(cusolverSpCcsreigvsiHost)
+CPU_DEVICE_REFUSED(cusolverSpZcsreigvsiHost)
+CPU_DEVICE_REFUSED(cusolverSpScsreigvsi)
+CPU_DEVICE_REFUSED(cusolverSpDcsreigvsi)
+CPU_DEVICE_REFUSED(cusolverSpCcsreigvsi)
+CPU_DEVICE_REFUSED(cusolverSpZcsreigvsi)
+CPU_DEVICE_REFUSED(cusolverSpScsreigsHost)
+CPU_DEVICE_REFUSED(cusolverSpDcsreigsHost)
+CPU_DEVICE_REFUSED(cusolverSpCcsreigsHost)
+CPU_DEVICE_REFUSED(cusolverSpZcsreigsHost)
+CPU_DEVICE_REFUSED(cusolverSpXcsrsymrcmHost)
+CPU_DEVICE_REFUSED(cusolverSpXcsrsymmdqHost)
+CPU_DEVICE_REFUSED(cusolverSpXcsrsymamdHost)
+CPU_DEVICE_REFUSED(cusolverSpXcsrmetisndHost)
+CPU_DEVICE_REFUSED(cusolverSpScsrzfdHost)
+CPU_DEVICE_REFUSED(cusolverSpDcsrzfdHost)
+CPU_DEVICE_REFUSED(cusolverSpCcsrzfdHost)
+CPU_DEVICE_REFUSED(cusolverSpZcsrzfdHost)
+CPU_DEVICE_REFUSED(cusolverSpXcsrperm_bufferSizeHost)
+CPU_DEVICE_REFUSED(cusolverSpXcsrpermHost)
+CPU_DEVICE_REFUSED(cusolverSpCreateCsrqrInfo)
+CPU_DEVICE_REFUSED(cusolverSpDestroyCsrqrInfo)
+CPU_DEVICE_REFUSED(cusolverSpXcsrqrAnalysisBatched)
+CPU_DEVICE_REFUSED(cusolverSpScsrqrBufferInfoBatched)
+CPU_DEVICE_REFUSED(cusolverSpDcsrqrBufferInfoBatched)
+CPU_DEVICE_REFUSED(cusolverSpCcsrqrBufferInfoBatched)
+CPU_DEVICE_REFUSED(cusolverSpZcsrqrBufferInfoBatched)
+CPU_DEVICE_REFUSED(cusolverSpScsrqrsvBatched)
+CPU_DEVICE_REFUSED(cusolverSpDcsrqrsvBatched)
+CPU_DEVICE_REFUSED(cusolverSpCcsrqrsvBatched)
+CPU_DEVICE_REFUSED(cusolverSpZcsrqrsvBatched)
+#undef CPU_DEVICE_REFUSED

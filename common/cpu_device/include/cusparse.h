@@ -1,0 +1,583 @@
+// SPDX-License-Identifier: MIT
+//
+// cuSPARSE's names: a program may include it, and a call says that the CPU device does not have it.
+#pragma once
+#define CUSPARSEAPI
+#include "cpu_device/refused_library.h"
+#include "library_types.h"
+
+#define CUSPARSE_VER_MAJOR 12
+#define CUSPARSE_VER_MINOR 6
+#define CUSPARSE_VER_PATCH 3
+#define CUSPARSE_VER_BUILD 3
+
+using cusparseHandle_t = struct cusparseContext*;
+using cusparseMatDescr_t = struct cusparseMatDescr*;
+using bsrsv2Info_t = struct bsrsv2Info*;
+using bsrsm2Info_t = struct bsrsm2Info*;
+using csric02Info_t = struct csric02Info*;
+using bsric02Info_t = struct bsric02Info*;
+using csrilu02Info_t = struct csrilu02Info*;
+using bsrilu02Info_t = struct bsrilu02Info*;
+using csru2csrInfo_t = struct csru2csrInfo*;
+using cusparseColorInfo_t = struct cusparseColorInfo*;
+using pruneInfo_t = struct pruneInfo*;
+enum cusparseStatus_t {
+    CUSPARSE_STATUS_SUCCESS = 0,
+    CUSPARSE_STATUS_NOT_INITIALIZED = 1,
+    CUSPARSE_STATUS_ALLOC_FAILED = 2,
+    CUSPARSE_STATUS_INVALID_VALUE = 3,
+    CUSPARSE_STATUS_ARCH_MISMATCH = 4,
+    CUSPARSE_STATUS_MAPPING_ERROR = 5,
+    CUSPARSE_STATUS_EXECUTION_FAILED = 6,
+    CUSPARSE_STATUS_INTERNAL_ERROR = 7,
+    CUSPARSE_STATUS_MATRIX_TYPE_NOT_SUPPORTED = 8,
+    CUSPARSE_STATUS_ZERO_PIVOT = 9,
+    CUSPARSE_STATUS_NOT_SUPPORTED = 10,
+    CUSPARSE_STATUS_INSUFFICIENT_RESOURCES = 11
+};
+enum cusparsePointerMode_t { CUSPARSE_POINTER_MODE_HOST = 0, CUSPARSE_POINTER_MODE_DEVICE = 1 };
+enum cusparseAction_t { CUSPARSE_ACTION_SYMBOLIC = 0, CUSPARSE_ACTION_NUMERIC = 1 };
+enum cusparseMatrixType_t {
+    CUSPARSE_MATRIX_TYPE_GENERAL = 0,
+    CUSPARSE_MATRIX_TYPE_SYMMETRIC = 1,
+    CUSPARSE_MATRIX_TYPE_HERMITIAN = 2,
+    CUSPARSE_MATRIX_TYPE_TRIANGULAR = 3
+};
+enum cusparseFillMode_t { CUSPARSE_FILL_MODE_LOWER = 0, CUSPARSE_FILL_MODE_UPPER = 1 };
+enum cusparseDiagType_t { CUSPARSE_DIAG_TYPE_NON_UNIT = 0, CUSPARSE_DIAG_TYPE_UNIT = 1 };
+enum cusparseIndexBase_t { CUSPARSE_INDEX_BASE_ZERO = 0, CUSPARSE_INDEX_BASE_ONE = 1 };
+enum cusparseOperation_t {
+    CUSPARSE_OPERATION_NON_TRANSPOSE = 0,
+    CUSPARSE_OPERATION_TRANSPOSE = 1,
+    CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE = 2
+};
+enum cusparseDirection_t { CUSPARSE_DIRECTION_ROW = 0, CUSPARSE_DIRECTION_COLUMN = 1 };
+enum cusparseSolvePolicy_t {
+    CUSPARSE_SOLVE_POLICY_NO_LEVEL = 0,
+    CUSPARSE_SOLVE_POLICY_USE_LEVEL = 1
+};
+enum cusparseColorAlg_t { CUSPARSE_COLOR_ALG0 = 0, CUSPARSE_COLOR_ALG1 = 1 };
+using cusparseLoggerCallback_t = void (*)(int logLevel, const char* functionName,
+                                          const char* message);
+enum cusparseCsr2CscAlg_t { CUSPARSE_CSR2CSC_ALG_DEFAULT = 1, CUSPARSE_CSR2CSC_ALG1 = 1 };
+enum cusparseFormat_t {
+    CUSPARSE_FORMAT_CSR = 1,
+    CUSPARSE_FORMAT_CSC = 2,
+    CUSPARSE_FORMAT_COO = 3,
+    CUSPARSE_FORMAT_BLOCKED_ELL = 5,
+    CUSPARSE_FORMAT_BSR = 6,
+    CUSPARSE_FORMAT_SLICED_ELLPACK = 7
+};
+enum cusparseOrder_t { CUSPARSE_ORDER_COL = 1, CUSPARSE_ORDER_ROW = 2 };
+enum cusparseIndexType_t { CUSPARSE_INDEX_16U = 1, CUSPARSE_INDEX_32I = 2, CUSPARSE_INDEX_64I = 3 };
+using cusparseSpVecDescr_t = struct cusparseSpVecDescr*;
+using cusparseDnVecDescr_t = struct cusparseDnVecDescr*;
+using cusparseSpMatDescr_t = struct cusparseSpMatDescr*;
+using cusparseDnMatDescr_t = struct cusparseDnMatDescr*;
+enum cusparseSpMatAttribute_t { CUSPARSE_SPMAT_FILL_MODE, CUSPARSE_SPMAT_DIAG_TYPE };
+enum cusparseSparseToDenseAlg_t { CUSPARSE_SPARSETODENSE_ALG_DEFAULT = 0 };
+enum cusparseDenseToSparseAlg_t { CUSPARSE_DENSETOSPARSE_ALG_DEFAULT = 0 };
+enum cusparseSpMVAlg_t {
+    CUSPARSE_SPMV_ALG_DEFAULT = 0,
+    CUSPARSE_SPMV_CSR_ALG1 = 2,
+    CUSPARSE_SPMV_CSR_ALG2 = 3,
+    CUSPARSE_SPMV_COO_ALG1 = 1,
+    CUSPARSE_SPMV_COO_ALG2 = 4,
+    CUSPARSE_SPMV_SELL_ALG1 = 5,
+    CUSPARSE_SPMV_BSR_ALG1 = 6
+};
+enum cusparseSpSVAlg_t { CUSPARSE_SPSV_ALG_DEFAULT = 0 };
+enum cusparseSpSVUpdate_t { CUSPARSE_SPSV_UPDATE_GENERAL = 0, CUSPARSE_SPSV_UPDATE_DIAGONAL = 1 };
+using cusparseSpSVDescr_t = struct cusparseSpSVDescr*;
+enum cusparseSpSMAlg_t { CUSPARSE_SPSM_ALG_DEFAULT = 0 };
+enum cusparseSpSMUpdate_t { CUSPARSE_SPSM_UPDATE_GENERAL = 0, CUSPARSE_SPSM_UPDATE_DIAGONAL = 1 };
+using cusparseSpSMDescr_t = struct cusparseSpSMDescr*;
+enum cusparseSpMMAlg_t {
+    CUSPARSE_SPMM_ALG_DEFAULT = 0,
+    CUSPARSE_SPMM_COO_ALG1 = 1,
+    CUSPARSE_SPMM_COO_ALG2 = 2,
+    CUSPARSE_SPMM_COO_ALG3 = 3,
+    CUSPARSE_SPMM_COO_ALG4 = 5,
+    CUSPARSE_SPMM_CSR_ALG1 = 4,
+    CUSPARSE_SPMM_CSR_ALG2 = 6,
+    CUSPARSE_SPMM_CSR_ALG3 = 12,
+    CUSPARSE_SPMM_BLOCKED_ELL_ALG1 = 13,
+    CUSPARSE_SPMM_BSR_ALG1 = 14
+};
+enum cusparseSpGEMMAlg_t {
+    CUSPARSE_SPGEMM_DEFAULT = 0,
+    CUSPARSE_SPGEMM_CSR_ALG_DETERMINITIC = 1,
+    CUSPARSE_SPGEMM_CSR_ALG_NONDETERMINITIC = 2,
+    CUSPARSE_SPGEMM_ALG1 = 3,
+    CUSPARSE_SPGEMM_ALG2 = 4,
+    CUSPARSE_SPGEMM_ALG3 = 5
+};
+using cusparseSpGEMMDescr_t = struct cusparseSpGEMMDescr*;
+enum cusparseSDDMMAlg_t { CUSPARSE_SDDMM_ALG_DEFAULT = 0 };
+using cusparseSpMMOpPlan_t = struct cusparseSpMMOpPlan*;
+enum cusparseSpMMOpAlg_t { CUSPARSE_SPMM_OP_ALG_DEFAULT };
+
+#define CPU_DEVICE_REFUSED(call) \
+    CPU_DEVICE_REFUSED_CALL("cuSPARSE", call, cusparseStatus_t, CUSPARSE_STATUS_NOT_SUPPORTED)
+CPU_DEVICE_REFUSED(cusparseCreate)
+CPU_DEVICE_REFUSED(cusparseDestroy)
+CPU_DEVICE_REFUSED(cusparseGetVersion)
+CPU_DEVICE_REFUSED(cusparseGetProperty)
+CPU_DEVICE_REFUSED(cusparseSetStream)
+CPU_DEVICE_REFUSED(cusparseGetStream)
+CPU_DEVICE_REFUSED(cusparseGetPointerMode)
+CPU_DEVICE_REFUSED(cusparseSetPointerMode)
+CPU_DEVICE_REFUSED(cusparseLoggerSetCallback)
+CPU_DEVICE_REFUSED(cusparseLoggerSetFile)
+CPU_DEVICE_REFUSED(cusparseLoggerOpenFile)
+CPU_DEVICE_REFUSED(cusparseLoggerSetLevel)
+CPU_DEVICE_REFUSED(cusparseLoggerSetMask)
+CPU_DEVICE_REFUSED(cusparseLoggerForceDisable)
+CPU_DEVICE_REFUSED(cusparseCreateMatDescr)
+CPU_DEVICE_REFUSED(cusparseDestroyMatDescr)
+CPU_DEVICE_REFUSED(cusparseSetMatType)
+CPU_DEVICE_REFUSED(cusparseSetMatFillMode)
+CPU_DEVICE_REFUSED(cusparseSetMatDiagType)
+CPU_DEVICE_REFUSED(cusparseSetMatIndexBase)
+CPU_DEVICE_REFUSED(cusparseCreateCsric02Info)
+CPU_DEVICE_REFUSED(cusparseDestroyCsric02Info)
+CPU_DEVICE_REFUSED(cusparseCreateBsric02Info)
+CPU_DEVICE_REFUSED(cusparseDestroyBsric02Info)
+CPU_DEVICE_REFUSED(cusparseCreateCsrilu02Info)
+CPU_DEVICE_REFUSED(cusparseDestroyCsrilu02Info)
+CPU_DEVICE_REFUSED(cusparseCreateBsrilu02Info)
+CPU_DEVICE_REFUSED(cusparseDestroyBsrilu02Info)
+CPU_DEVICE_REFUSED(cusparseCreateBsrsv2Info)
+CPU_DEVICE_REFUSED(cusparseDestroyBsrsv2Info)
+CPU_DEVICE_REFUSED(cusparseCreateBsrsm2Info)
+CPU_DEVICE_REFUSED(cusparseDestroyBsrsm2Info)
+CPU_DEVICE_REFUSED(cusparseCreateCsru2csrInfo)
+CPU_DEVICE_REFUSED(cusparseDestroyCsru2csrInfo)
+CPU_DEVICE_REFUSED(cusparseCreateColorInfo)
+CPU_DEVICE_REFUSED(cusparseDestroyColorInfo)
+CPU_DEVICE_REFUSED(cusparseCreatePruneInfo)
+CPU_DEVICE_REFUSED(cusparseDestroyPruneInfo)
+CPU_DEVICE_REFUSED(cusparseSgemvi)
+CPU_DEVICE_REFUSED(cusparseSgemvi_bufferSize)
+CPU_DEVICE_REFUSED(cusparseDgemvi)
+CPU_DEVICE_REFUSED(cusparseDgemvi_bufferSize)
+CPU_DEVICE_REFUSED(cusparseCgemvi)
+CPU_DEVICE_REFUSED(cusparseCgemvi_bufferSize)
+CPU_DEVICE_REFUSED(cusparseZgemvi)
+CPU_DEVICE_REFUSED(cusparseZgemvi_bufferSize)
+CPU_DEVICE_REFUSED(cusparseSbsrmv)
+CPU_DEVICE_REFUSED(cusparseDbsrmv)
+CPU_DEVICE_REFUSED(cusparseCbsrmv)
+CPU_DEVICE_REFUSED(cusparseZbsrmv)
+CPU_DEVICE_REFUSED(cusparseSbsrxmv)
+CPU_DEVICE_REFUSED(cusparseDbsrxmv)
+CPU_DEVICE_REFUSED(cusparseCbsrxmv)
+CPU_DEVICE_REFUSED(cusparseZbsrxmv)
+CPU_DEVICE_REFUSED(cusparseXbsrsv2_zeroPivot)
+CPU_DEVICE_REFUSED(cusparseSbsrsv2_bufferSize)
+CPU_DEVICE_REFUSED(cusparseDbsrsv2_bufferSize)
+CPU_DEVICE_REFUSED(cusparseCbsrsv2_bufferSize)
+CPU_DEVICE_REFUSED(cusparseZbsrsv2_bufferSize)
+CPU_DEVICE_REFUSED(cusparseSbsrsv2_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseDbsrsv2_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseCbsrsv2_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseZbsrsv2_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseSbsrsv2_analysis)
+CPU_DEVICE_REFUSED(cusparseDbsrsv2_analysis)
+CPU_DEVICE_REFUSED(cusparseCbsrsv2_analysis)
+CPU_DEVICE_REFUSED(cusparseZbsrsv2_analysis)
+CPU_DEVICE_REFUSED(cusparseSbsrsv2_solve)
+CPU_DEVICE_REFUSED(cusparseDbsrsv2_solve)
+CPU_DEVICE_REFUSED(cusparseCbsrsv2_solve)
+CPU_DEVICE_REFUSED(cusparseZbsrsv2_solve)
+CPU_DEVICE_REFUSED(cusparseSbsrmm)
+CPU_DEVICE_REFUSED(cusparseDbsrmm)
+CPU_DEVICE_REFUSED(cusparseCbsrmm)
+CPU_DEVICE_REFUSED(cusparseZbsrmm)
+CPU_DEVICE_REFUSED(cusparseXbsrsm2_zeroPivot)
+CPU_DEVICE_REFUSED(cusparseSbsrsm2_bufferSize)
+CPU_DEVICE_REFUSED(cusparseDbsrsm2_bufferSize)
+CPU_DEVICE_REFUSED(cusparseCbsrsm2_bufferSize)
+CPU_DEVICE_REFUSED(cusparseZbsrsm2_bufferSize)
+CPU_DEVICE_REFUSED(cusparseSbsrsm2_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseDbsrsm2_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseCbsrsm2_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseZbsrsm2_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseSbsrsm2_analysis)
+CPU_DEVICE_REFUSED(cusparseDbsrsm2_analysis)
+CPU_DEVICE_REFUSED(cusparseCbsrsm2_analysis)
+CPU_DEVICE_REFUSED(cusparseZbsrsm2_analysis)
+CPU_DEVICE_REFUSED(cusparseSbsrsm2_solve)
+CPU_DEVICE_REFUSED(cusparseDbsrsm2_solve)
+CPU_DEVICE_REFUSED(cusparseCbsrsm2_solve)
+CPU_DEVICE_REFUSED(cusparseZbsrsm2_solve)
+CPU_DEVICE_REFUSED(cusparseScsrilu02_numericBoost)
+CPU_DEVICE_REFUSED(cusparseDcsrilu02_numericBoost)
+CPU_DEVICE_REFUSED(cusparseCcsrilu02_numericBoost)
+CPU_DEVICE_REFUSED(cusparseZcsrilu02_numericBoost)
+CPU_DEVICE_REFUSED(cusparseXcsrilu02_zeroPivot)
+CPU_DEVICE_REFUSED(cusparseScsrilu02_bufferSize)
+CPU_DEVICE_REFUSED(cusparseDcsrilu02_bufferSize)
+CPU_DEVICE_REFUSED(cusparseCcsrilu02_bufferSize)
+CPU_DEVICE_REFUSED(cusparseZcsrilu02_bufferSize)
+CPU_DEVICE_REFUSED(cusparseScsrilu02_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseDcsrilu02_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseCcsrilu02_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseZcsrilu02_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseScsrilu02_analysis)
+CPU_DEVICE_REFUSED(cusparseDcsrilu02_analysis)
+CPU_DEVICE_REFUSED(cusparseCcsrilu02_analysis)
+CPU_DEVICE_REFUSED(cusparseZcsrilu02_analysis)
+CPU_DEVICE_REFUSED(cusparseScsrilu02)
+CPU_DEVICE_REFUSED(cusparseDcsrilu02)
+CPU_DEVICE_REFUSED(cusparseCcsrilu02)
+CPU_DEVICE_REFUSED(cusparseZcsrilu02)
+CPU_DEVICE_REFUSED(cusparseSbsrilu02_numericBoost)
+CPU_DEVICE_REFUSED(cusparseDbsrilu02_numericBoost)
+CPU_DEVICE_REFUSED(cusparseCbsrilu02_numericBoost)
+CPU_DEVICE_REFUSED(cusparseZbsrilu02_numericBoost)
+CPU_DEVICE_REFUSED(cusparseXbsrilu02_zeroPivot)
+CPU_DEVICE_REFUSED(cusparseSbsrilu02_bufferSize)
+CPU_DEVICE_REFUSED(cusparseDbsrilu02_bufferSize)
+CPU_DEVICE_REFUSED(cusparseCbsrilu02_bufferSize)
+CPU_DEVICE_REFUSED(cusparseZbsrilu02_bufferSize)
+CPU_DEVICE_REFUSED(cusparseSbsrilu02_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseDbsrilu02_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseCbsrilu02_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseZbsrilu02_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseSbsrilu02_analysis)
+CPU_DEVICE_REFUSED(cusparseDbsrilu02_analysis)
+CPU_DEVICE_REFUSED(cusparseCbsrilu02_analysis)
+CPU_DEVICE_REFUSED(cusparseZbsrilu02_analysis)
+CPU_DEVICE_REFUSED(cusparseSbsrilu02)
+CPU_DEVICE_REFUSED(cusparseDbsrilu02)
+CPU_DEVICE_REFUSED(cusparseCbsrilu02)
+CPU_DEVICE_REFUSED(cusparseZbsrilu02)
+CPU_DEVICE_REFUSED(cusparseXcsric02_zeroPivot)
+CPU_DEVICE_REFUSED(cusparseScsric02_bufferSize)
+CPU_DEVICE_REFUSED(cusparseDcsric02_bufferSize)
+CPU_DEVICE_REFUSED(cusparseCcsric02_bufferSize)
+CPU_DEVICE_REFUSED(cusparseZcsric02_bufferSize)
+CPU_DEVICE_REFUSED(cusparseScsric02_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseDcsric02_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseCcsric02_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseZcsric02_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseScsric02_analysis)
+CPU_DEVICE_REFUSED(cusparseDcsric02_analysis)
+CPU_DEVICE_REFUSED(cusparseCcsric02_analysis)
+CPU_DEVICE_REFUSED(cusparseZcsric02_analysis)
+CPU_DEVICE_REFUSED(cusparseScsric02)
+CPU_DEVICE_REFUSED(cusparseDcsric02)
+CPU_DEVICE_REFUSED(cusparseCcsric02)
+CPU_DEVICE_REFUSED(cusparseZcsric02)
+CPU_DEVICE_REFUSED(cusparseXbsric02_zeroPivot)
+CPU_DEVICE_REFUSED(cusparseSbsric02_bufferSize)
+CPU_DEVICE_REFUSED(cusparseDbsric02_bufferSize)
+CPU_DEVICE_REFUSED(cusparseCbsric02_bufferSize)
+CPU_DEVICE_REFUSED(cusparseZbsric02_bufferSize)
+CPU_DEVICE_REFUSED(cusparseSbsric02_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseDbsric02_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseCbsric02_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseZbsric02_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseSbsric02_analysis)
+CPU_DEVICE_REFUSED(cusparseDbsric02_analysis)
+CPU_DEVICE_REFUSED(cusparseCbsric02_analysis)
+CPU_DEVICE_REFUSED(cusparseZbsric02_analysis)
+CPU_DEVICE_REFUSED(cusparseSbsric02)
+CPU_DEVICE_REFUSED(cusparseDbsric02)
+CPU_DEVICE_REFUSED(cusparseCbsric02)
+CPU_DEVICE_REFUSED(cusparseZbsric02)
+CPU_DEVICE_REFUSED(cusparseSgtsv2_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseDgtsv2_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseCgtsv2_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseZgtsv2_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseSgtsv2)
+CPU_DEVICE_REFUSED(cusparseDgtsv2)
+CPU_DEVICE_REFUSED(cusparseCgtsv2)
+CPU_DEVICE_REFUSED(cusparseZgtsv2)
+CPU_DEVICE_REFUSED(cusparseSgtsv2_nopivot_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseDgtsv2_nopivot_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseCgtsv2_nopivot_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseZgtsv2_nopivot_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseSgtsv2_nopivot)
+CPU_DEVICE_REFUSED(cusparseDgtsv2_nopivot)
+CPU_DEVICE_REFUSED(cusparseCgtsv2_nopivot)
+CPU_DEVICE_REFUSED(cusparseZgtsv2_nopivot)
+CPU_DEVICE_REFUSED(cusparseSgtsv2StridedBatch_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseDgtsv2StridedBatch_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseCgtsv2StridedBatch_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseZgtsv2StridedBatch_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseSgtsv2StridedBatch)
+CPU_DEVICE_REFUSED(cusparseDgtsv2StridedBatch)
+CPU_DEVICE_REFUSED(cusparseCgtsv2StridedBatch)
+CPU_DEVICE_REFUSED(cusparseZgtsv2StridedBatch)
+CPU_DEVICE_REFUSED(cusparseSgtsvInterleavedBatch_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseDgtsvInterleavedBatch_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseCgtsvInterleavedBatch_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseZgtsvInterleavedBatch_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseSgtsvInterleavedBatch)
+CPU_DEVICE_REFUSED(cusparseDgtsvInterleavedBatch)
+CPU_DEVICE_REFUSED(cusparseCgtsvInterleavedBatch)
+CPU_DEVICE_REFUSED(cusparseZgtsvInterleavedBatch)
+CPU_DEVICE_REFUSED(cusparseSgpsvInterleavedBatch_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseDgpsvInterleavedBatch_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseCgpsvInterleavedBatch_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseZgpsvInterleavedBatch_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseSgpsvInterleavedBatch)
+CPU_DEVICE_REFUSED(cusparseDgpsvInterleavedBatch)
+CPU_DEVICE_REFUSED(cusparseCgpsvInterleavedBatch)
+CPU_DEVICE_REFUSED(cusparseZgpsvInterleavedBatch)
+CPU_DEVICE_REFUSED(cusparseScsrgeam2_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseDcsrgeam2_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseCcsrgeam2_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseZcsrgeam2_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseXcsrgeam2Nnz)
+CPU_DEVICE_REFUSED(cusparseScsrgeam2)
+CPU_DEVICE_REFUSED(cusparseDcsrgeam2)
+CPU_DEVICE_REFUSED(cusparseCcsrgeam2)
+CPU_DEVICE_REFUSED(cusparseZcsrgeam2)
+CPU_DEVICE_REFUSED(cusparseScsrcolor)
+CPU_DEVICE_REFUSED(cusparseDcsrcolor)
+CPU_DEVICE_REFUSED(cusparseCcsrcolor)
+CPU_DEVICE_REFUSED(cusparseZcsrcolor)
+CPU_DEVICE_REFUSED(cusparseSnnz)
+CPU_DEVICE_REFUSED(cusparseDnnz)
+CPU_DEVICE_REFUSED(cusparseCnnz)
+CPU_DEVICE_REFUSED(cusparseZnnz)
+CPU_DEVICE_REFUSED(cusparseSnnz_compress)
+CPU_DEVICE_REFUSED(cusparseDnnz_compress)
+CPU_DEVICE_REFUSED(cusparseCnnz_compress)
+CPU_DEVICE_REFUSED(cusparseZnnz_compress)
+CPU_DEVICE_REFUSED(cusparseScsr2csr_compress)
+CPU_DEVICE_REFUSED(cusparseDcsr2csr_compress)
+CPU_DEVICE_REFUSED(cusparseCcsr2csr_compress)
+CPU_DEVICE_REFUSED(cusparseZcsr2csr_compress)
+CPU_DEVICE_REFUSED(cusparseXcoo2csr)
+CPU_DEVICE_REFUSED(cusparseXcsr2coo)
+CPU_DEVICE_REFUSED(cusparseXcsr2bsrNnz)
+CPU_DEVICE_REFUSED(cusparseScsr2bsr)
+CPU_DEVICE_REFUSED(cusparseDcsr2bsr)
+CPU_DEVICE_REFUSED(cusparseCcsr2bsr)
+CPU_DEVICE_REFUSED(cusparseZcsr2bsr)
+CPU_DEVICE_REFUSED(cusparseSbsr2csr)
+CPU_DEVICE_REFUSED(cusparseDbsr2csr)
+CPU_DEVICE_REFUSED(cusparseCbsr2csr)
+CPU_DEVICE_REFUSED(cusparseZbsr2csr)
+CPU_DEVICE_REFUSED(cusparseSgebsr2gebsc_bufferSize)
+CPU_DEVICE_REFUSED(cusparseDgebsr2gebsc_bufferSize)
+CPU_DEVICE_REFUSED(cusparseCgebsr2gebsc_bufferSize)
+CPU_DEVICE_REFUSED(cusparseZgebsr2gebsc_bufferSize)
+CPU_DEVICE_REFUSED(cusparseSgebsr2gebsc_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseDgebsr2gebsc_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseCgebsr2gebsc_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseZgebsr2gebsc_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseSgebsr2gebsc)
+CPU_DEVICE_REFUSED(cusparseDgebsr2gebsc)
+CPU_DEVICE_REFUSED(cusparseCgebsr2gebsc)
+CPU_DEVICE_REFUSED(cusparseZgebsr2gebsc)
+CPU_DEVICE_REFUSED(cusparseXgebsr2csr)
+CPU_DEVICE_REFUSED(cusparseSgebsr2csr)
+CPU_DEVICE_REFUSED(cusparseDgebsr2csr)
+CPU_DEVICE_REFUSED(cusparseCgebsr2csr)
+CPU_DEVICE_REFUSED(cusparseZgebsr2csr)
+CPU_DEVICE_REFUSED(cusparseScsr2gebsr_bufferSize)
+CPU_DEVICE_REFUSED(cusparseDcsr2gebsr_bufferSize)
+CPU_DEVICE_REFUSED(cusparseCcsr2gebsr_bufferSize)
+CPU_DEVICE_REFUSED(cusparseZcsr2gebsr_bufferSize)
+CPU_DEVICE_REFUSED(cusparseScsr2gebsr_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseDcsr2gebsr_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseCcsr2gebsr_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseZcsr2gebsr_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseXcsr2gebsrNnz)
+CPU_DEVICE_REFUSED(cusparseScsr2gebsr)
+CPU_DEVICE_REFUSED(cusparseDcsr2gebsr)
+CPU_DEVICE_REFUSED(cusparseCcsr2gebsr)
+CPU_DEVICE_REFUSED(cusparseZcsr2gebsr)
+CPU_DEVICE_REFUSED(cusparseSgebsr2gebsr_bufferSize)
+CPU_DEVICE_REFUSED(cusparseDgebsr2gebsr_bufferSize)
+CPU_DEVICE_REFUSED(cusparseCgebsr2gebsr_bufferSize)
+CPU_DEVICE_REFUSED(cusparseZgebsr2gebsr_bufferSize)
+CPU_DEVICE_REFUSED(cusparseSgebsr2gebsr_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseDgebsr2gebsr_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseCgebsr2gebsr_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseZgebsr2gebsr_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseXgebsr2gebsrNnz)
+CPU_DEVICE_REFUSED(cusparseSgebsr2gebsr)
+CPU_DEVICE_REFUSED(cusparseDgebsr2gebsr)
+CPU_DEVICE_REFUSED(cusparseCgebsr2gebsr)
+CPU_DEVICE_REFUSED(cusparseZgebsr2gebsr)
+CPU_DEVICE_REFUSED(cusparseCreateIdentityPermutation)
+CPU_DEVICE_REFUSED(cusparseXcoosort_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseXcoosortByRow)
+CPU_DEVICE_REFUSED(cusparseXcoosortByColumn)
+CPU_DEVICE_REFUSED(cusparseXcsrsort_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseXcsrsort)
+CPU_DEVICE_REFUSED(cusparseXcscsort_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseXcscsort)
+CPU_DEVICE_REFUSED(cusparseScsru2csr_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseDcsru2csr_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseCcsru2csr_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseZcsru2csr_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseScsru2csr)
+CPU_DEVICE_REFUSED(cusparseDcsru2csr)
+CPU_DEVICE_REFUSED(cusparseCcsru2csr)
+CPU_DEVICE_REFUSED(cusparseZcsru2csr)
+CPU_DEVICE_REFUSED(cusparseScsr2csru)
+CPU_DEVICE_REFUSED(cusparseDcsr2csru)
+CPU_DEVICE_REFUSED(cusparseCcsr2csru)
+CPU_DEVICE_REFUSED(cusparseZcsr2csru)
+CPU_DEVICE_REFUSED(cusparseHpruneDense2csr_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseSpruneDense2csr_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseDpruneDense2csr_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseHpruneDense2csrNnz)
+CPU_DEVICE_REFUSED(cusparseSpruneDense2csrNnz)
+CPU_DEVICE_REFUSED(cusparseDpruneDense2csrNnz)
+CPU_DEVICE_REFUSED(cusparseHpruneDense2csr)
+CPU_DEVICE_REFUSED(cusparseSpruneDense2csr)
+CPU_DEVICE_REFUSED(cusparseDpruneDense2csr)
+CPU_DEVICE_REFUSED(cusparseHpruneCsr2csr_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseSpruneCsr2csr_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseDpruneCsr2csr_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseHpruneCsr2csrNnz)
+CPU_DEVICE_REFUSED(cusparseSpruneCsr2csrNnz)
+CPU_DEVICE_REFUSED(cusparseDpruneCsr2csrNnz)
+CPU_DEVICE_REFUSED(cusparseHpruneCsr2csr)
+CPU_DEVICE_REFUSED(cusparseSpruneCsr2csr)
+CPU_DEVICE_REFUSED(cusparseDpruneCsr2csr)
+CPU_DEVICE_REFUSED(cusparseHpruneDense2csrByPercentage_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseSpruneDense2csrByPercentage_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseDpruneDense2csrByPercentage_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseHpruneDense2csrNnzByPercentage)
+CPU_DEVICE_REFUSED(cusparseSpruneDense2csrNnzByPercentage)
+CPU_DEVICE_REFUSED(cusparseDpruneDense2csrNnzByPercentage)
+CPU_DEVICE_REFUSED(cusparseHpruneDense2csrByPercentage)
+CPU_DEVICE_REFUSED(cusparseSpruneDense2csrByPercentage)
+CPU_DEVICE_REFUSED(cusparseDpruneDense2csrByPercentage)
+CPU_DEVICE_REFUSED(cusparseHpruneCsr2csrByPercentage_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseSpruneCsr2csrByPercentage_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseDpruneCsr2csrByPercentage_bufferSizeExt)
+CPU_DEVICE_REFUSED(cusparseHpruneCsr2csrNnzByPercentage)
+CPU_DEVICE_REFUSED(cusparseSpruneCsr2csrNnzByPercentage)
+CPU_DEVICE_REFUSED(cusparseDpruneCsr2csrNnzByPercentage)
+CPU_DEVICE_REFUSED(cusparseHpruneCsr2csrByPercentage)
+CPU_DEVICE_REFUSED(cusparseSpruneCsr2csrByPercentage)
+CPU_DEVICE_REFUSED(cusparseDpruneCsr2csrByPercentage)
+CPU_DEVICE_REFUSED(cusparseCsr2cscEx2)
+CPU_DEVICE_REFUSED(cusparseCsr2cscEx2_bufferSize)
+CPU_DEVICE_REFUSED(cusparseCreateSpVec)
+CPU_DEVICE_REFUSED(cusparseCreateConstSpVec)
+CPU_DEVICE_REFUSED(cusparseDestroySpVec)
+CPU_DEVICE_REFUSED(cusparseSpVecGet)
+CPU_DEVICE_REFUSED(cusparseConstSpVecGet)
+CPU_DEVICE_REFUSED(cusparseSpVecGetIndexBase)
+CPU_DEVICE_REFUSED(cusparseSpVecGetValues)
+CPU_DEVICE_REFUSED(cusparseConstSpVecGetValues)
+CPU_DEVICE_REFUSED(cusparseSpVecSetValues)
+CPU_DEVICE_REFUSED(cusparseCreateDnVec)
+CPU_DEVICE_REFUSED(cusparseCreateConstDnVec)
+CPU_DEVICE_REFUSED(cusparseDestroyDnVec)
+CPU_DEVICE_REFUSED(cusparseDnVecGet)
+CPU_DEVICE_REFUSED(cusparseConstDnVecGet)
+CPU_DEVICE_REFUSED(cusparseDnVecGetValues)
+CPU_DEVICE_REFUSED(cusparseConstDnVecGetValues)
+CPU_DEVICE_REFUSED(cusparseDnVecSetValues)
+CPU_DEVICE_REFUSED(cusparseDestroySpMat)
+CPU_DEVICE_REFUSED(cusparseSpMatGetFormat)
+CPU_DEVICE_REFUSED(cusparseSpMatGetIndexBase)
+CPU_DEVICE_REFUSED(cusparseSpMatGetValues)
+CPU_DEVICE_REFUSED(cusparseConstSpMatGetValues)
+CPU_DEVICE_REFUSED(cusparseSpMatSetValues)
+CPU_DEVICE_REFUSED(cusparseSpMatGetSize)
+CPU_DEVICE_REFUSED(cusparseSpMatGetStridedBatch)
+CPU_DEVICE_REFUSED(cusparseCooSetStridedBatch)
+CPU_DEVICE_REFUSED(cusparseCsrSetStridedBatch)
+CPU_DEVICE_REFUSED(cusparseBsrSetStridedBatch)
+CPU_DEVICE_REFUSED(cusparseSpMatGetAttribute)
+CPU_DEVICE_REFUSED(cusparseSpMatSetAttribute)
+CPU_DEVICE_REFUSED(cusparseCreateCsr)
+CPU_DEVICE_REFUSED(cusparseCreateConstCsr)
+CPU_DEVICE_REFUSED(cusparseCreateCsc)
+CPU_DEVICE_REFUSED(cusparseCreateConstCsc)
+CPU_DEVICE_REFUSED(cusparseCsrGet)
+CPU_DEVICE_REFUSED(cusparseConstCsrGet)
+CPU_DEVICE_REFUSED(cusparseCscGet)
+CPU_DEVICE_REFUSED(cusparseConstCscGet)
+CPU_DEVICE_REFUSED(cusparseCsrSetPointers)
+CPU_DEVICE_REFUSED(cusparseCscSetPointers)
+CPU_DEVICE_REFUSED(cusparseCreateBsr)
+CPU_DEVICE_REFUSED(cusparseCreateConstBsr)
+CPU_DEVICE_REFUSED(cusparseCreateCoo)
+CPU_DEVICE_REFUSED(cusparseCreateConstCoo)
+CPU_DEVICE_REFUSED(cusparseCooGet)
+CPU_DEVICE_REFUSED(cusparseConstCooGet)
+CPU_DEVICE_REFUSED(cusparseCooSetPointers)
+CPU_DEVICE_REFUSED(cusparseCreateBlockedEll)
+CPU_DEVICE_REFUSED(cusparseCreateConstBlockedEll)
+CPU_DEVICE_REFUSED(cusparseBlockedEllGet)
+CPU_DEVICE_REFUSED(cusparseConstBlockedEllGet)
+CPU_DEVICE_REFUSED(cusparseCreateSlicedEll)
+CPU_DEVICE_REFUSED(cusparseCreateConstSlicedEll)
+CPU_DEVICE_REFUSED(cusparseCreateDnMat)
+CPU_DEVICE_REFUSED(cusparseCreateConstDnMat)
+CPU_DEVICE_REFUSED(cusparseDestroyDnMat)
+CPU_DEVICE_REFUSED(cusparseDnMatGet)
+CPU_DEVICE_REFUSED(cusparseConstDnMatGet)
+CPU_DEVICE_REFUSED(cusparseDnMatGetValues)
+CPU_DEVICE_REFUSED(cusparseConstDnMatGetValues)
+CPU_DEVICE_REFUSED(cusparseDnMatSetValues)
+CPU_DEVICE_REFUSED(cusparseDnMatSetStridedBatch)
+CPU_DEVICE_REFUSED(cusparseDnMatGetStridedBatch)
+CPU_DEVICE_REFUSED(cusparseAxpby)
+CPU_DEVICE_REFUSED(cusparseGather)
+CPU_DEVICE_REFUSED(cusparseScatter)
+CPU_DEVICE_REFUSED(cusparseRot)
+CPU_DEVICE_REFUSED(cusparseSpVV_bufferSize)
+CPU_DEVICE_REFUSED(cusparseSpVV)
+CPU_DEVICE_REFUSED(cusparseSparseToDense_bufferSize)
+CPU_DEVICE_REFUSED(cusparseSparseToDense)
+CPU_DEVICE_REFUSED(cusparseDenseToSparse_bufferSize)
+CPU_DEVICE_REFUSED(cusparseDenseToSparse_analysis)
+CPU_DEVICE_REFUSED(cusparseDenseToSparse_convert)
+CPU_DEVICE_REFUSED(cusparseSpMV)
+CPU_DEVICE_REFUSED(cusparseSpMV_bufferSize)
+CPU_DEVICE_REFUSED(cusparseSpMV_preprocess)
+CPU_DEVICE_REFUSED(cusparseSpSV_createDescr)
+CPU_DEVICE_REFUSED(cusparseSpSV_destroyDescr)
+CPU_DEVICE_REFUSED(cusparseSpSV_bufferSize)
+CPU_DEVICE_REFUSED(cusparseSpSV_analysis)
+CPU_DEVICE_REFUSED(cusparseSpSV_solve)
+CPU_DEVICE_REFUSED(cusparseSpSV_updateMatrix)
+CPU_DEVICE_REFUSED(cusparseSpSM_createDescr)
+CPU_DEVICE_REFUSED(cusparseSpSM_destroyDescr)
+CPU_DEVICE_REFUSED(cusparseSpSM_bufferSize)
+CPU_DEVICE_REFUSED(cusparseSpSM_analysis)
+CPU_DEVICE_REFUSED(cusparseSpSM_solve)
+CPU_DEVICE_REFUSED(cusparseSpSM_updateMatrix)
+CPU_DEVICE_REFUSED(cusparseSpMM_bufferSize)
+CPU_DEVICE_REFUSED(cusparseSpMM_preprocess)
+CPU_DEVICE_REFUSED(cusparseSpMM)
+CPU_DEVICE_REFUSED(cusparseSpGEMM_createDescr)
+CPU_DEVICE_REFUSED(cusparseSpGEMM_destroyDescr)
+CPU_DEVICE_REFUSED(cusparseSpGEMM_workEstimation)
+CPU_DEVICE_REFUSED(cusparseSpGEMM_getNumProducts)
+CPU_DEVICE_REFUSED(cusparseSpGEMM_estimateMemory)
+CPU_DEVICE_REFUSED(cusparseSpGEMM_compute)
+CPU_DEVICE_REFUSED(cusparseSpGEMM_copy)
+CPU_DEVICE_REFUSED(cusparseSpGEMMreuse_workEstimation)
+CPU_DEVICE_REFUSED(cusparseSpGEMMreuse_nnz)
+CPU_DEVICE_REFUSED(cusparseSpGEMMreuse_copy)
+CPU_DEVICE_REFUSED(cusparseSpGEMMreuse_compute)
+CPU_DEVICE_REFUSED(cusparseSDDMM_bufferSize)
+CPU_DEVICE_REFUSED(cusparseSDDMM_preprocess)
+CPU_DEVICE_REFUSED(cusparseSDDMM)
+CPU_DEVICE_REFUSED(cusparseSpMMOp_createPlan)
+CPU_DEVICE_REFUSED(cusparseSpMMOp)
+CPU_DEVICE_REFUSED(cusparseSpMMOp_destroyPlan)
+#undef CPU_DEVICE_REFUSED
+CPU_DEVICE_REFUSED_CALL("cuSPARSE", cusparseGetErrorName, const char*, "(not on the CPU device)")
+CPU_DEVICE_REFUSED_CALL("cuSPARSE", cusparseGetErrorString, const char*, "(not on the CPU device)")
+CPU_DEVICE_REFUSED_CALL("cuSPARSE", cusparseGetMatType, cusparseMatrixType_t, 0)
+CPU_DEVICE_REFUSED_CALL("cuSPARSE", cusparseGetMatFillMode, cusparseFillMode_t, 0)
+CPU_DEVICE_REFUSED_CALL("cuSPARSE", cusparseGetMatDiagType, cusparseDiagType_t, 0)
+CPU_DEVICE_REFUSED_CALL("cuSPARSE", cusparseGetMatIndexBase, cusparseIndexBase_t, 0)

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+//
+// nvrtc's names: a program may include it, and a call says that the CPU device does not have it.
+#pragma once
+#include "cpu_device/refused_library.h"
+#include "library_types.h"
+
+enum nvrtcResult {
+    NVRTC_SUCCESS = 0,
+    NVRTC_ERROR_OUT_OF_MEMORY = 1,
+    NVRTC_ERROR_PROGRAM_CREATION_FAILURE = 2,
+    NVRTC_ERROR_INVALID_INPUT = 3,
+    NVRTC_ERROR_INVALID_PROGRAM = 4,
+    NVRTC_ERROR_INVALID_OPTION = 5,
+    NVRTC_ERROR_COMPILATION = 6,
+    NVRTC_ERROR_BUILTIN_OPERATION_FAILURE = 7,
+    NVRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION = 8,
+    NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION = 9,
+    NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID = 10,
+    NVRTC_ERROR_INTERNAL_ERROR = 11,
+    NVRTC_ERROR_TIME_FILE_WRITE_FAILED = 12,
+    NVRTC_ERROR_NO_PCH_CREATE_ATTEMPTED = 13,
+    NVRTC_ERROR_PCH_CREATE_HEAP_EXHAUSTED = 14,
+    NVRTC_ERROR_PCH_CREATE = 15,
+    NVRTC_ERROR_CANCELLED = 16,
+    NVRTC_ERROR_TIME_TRACE_FILE_WRITE_FAILED = 17
+};
+using nvrtcProgram = struct _nvrtcProgram*;
+
+#define CPU_DEVICE_REFUSED(call) \
+    CPU_DEVICE_REFUSED_CALL("nvrtc", call, nvrtcResult, NVRTC_ERROR_INVALID_INPUT)
+CPU_DEVICE_REFUSED(nvrtcVersion)
+CPU_DEVICE_REFUSED(nvrtcGetNumSupportedArchs)
+CPU_DEVICE_REFUSED(nvrtcGetSupportedArchs)
+CPU_DEVICE_REFUSED(nvrtcCreateProgram)
+CPU_DEVICE_REFUSED(nvrtcDestroyProgram)
+CPU_DEVICE_REFUSED(nvrtcCompileProgram)
+CPU_DEVICE_REFUSED(nvrtcGetPTXSize)
+CPU_DEVICE_REFUSED(nvrtcGetPTX)
+CPU_DEVICE_REFUSED(nvrtcGetCUBINSize)
+CPU_DEVICE_REFUSED(nvrtcGetCUBIN)
+CPU_DEVICE_REFUSED(nvrtcGetLTOIRSize)
+CPU_DEVICE_REFUSED(nvrtcGetLTOIR)
+CPU_DEVICE_REFUSED(nvrtcGetOptiXIRSize)
+CPU_DEVICE_REFUSED(nvrtcGetOptiXIR)
+CPU_DEVICE_REFUSED(nvrtcGetProgramLogSize)
+CPU_DEVICE_REFUSED(nvrtcGetProgramLog)
+CPU_DEVICE_REFUSED(nvrtcAddNameExpression)
+CPU_DEVICE_REFUSED(nvrtcGetLoweredName)
+CPU_DEVICE_REFUSED(nvrtcGetPCHHeapSize)
+CPU_DEVICE_REFUSED(nvrtcSetPCHHeapSize)
+CPU_DEVICE_REFUSED(nvrtcGetPCHCreateStatus)
+CPU_DEVICE_REFUSED(nvrtcGetPCHHeapSizeRequired)
+CPU_DEVICE_REFUSED(nvrtcSetFlowCallback)
+#undef CPU_DEVICE_REFUSED
+CPU_DEVICE_REFUSED_CALL("nvrtc", nvrtcGetErrorString, const char*, "(not on the CPU device)")

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+//
+// Marks and ranges for a profiler, of which there is none: calls do nothing.
+#pragma once
+#include <cstdint>
+
+#define NVTX_VERSION 3
+#define NVTX_EVENT_ATTRIB_STRUCT_SIZE sizeof(nvtxEventAttributes_t)
+
+using nvtxRangeId_t = uint64_t;
+struct nvtxDomainRegistration;
+using nvtxDomainHandle_t = nvtxDomainRegistration*;
+struct nvtxStringRegistration;
+using nvtxStringHandle_t = nvtxStringRegistration*;
+
+enum nvtxColorType_t { NVTX_COLOR_UNKNOWN = 0, NVTX_COLOR_ARGB = 1 };
+enum nvtxMessageType_t {
+    NVTX_MESSAGE_UNKNOWN = 0,
+    NVTX_MESSAGE_TYPE_ASCII = 1,
+    NVTX_MESSAGE_TYPE_UNICODE = 2,
+    NVTX_MESSAGE_TYPE_REGISTERED = 3
+};
+enum nvtxPayloadType_t {
+    NVTX_PAYLOAD_UNKNOWN = 0,
+    NVTX_PAYLOAD_TYPE_UNSIGNED_INT64 = 1,
+    NVTX_PAYLOAD_TYPE_INT64 = 2,
+    NVTX_PAYLOAD_TYPE_DOUBLE = 3,
+    NVTX_PAYLOAD_TYPE_UNSIGNED_INT32 = 4,
+    NVTX_PAYLOAD_TYPE_INT32 = 5,
+    NVTX_PAYLOAD_TYPE_FLOAT = 6
+};
+union nvtxMessageValue_t {
+    const char* ascii;
+    const wchar_t* unicode;
+    nvtxStringHandle_t registered;
+};
+struct nvtxEventAttributes_t {
+    uint16_t version, size;
+    uint32_t category;
+    int32_t colorType;
+    uint32_t color;
+    int32_t payloadType, reserved0;
+    union {
+        uint64_t ullValue;
+        int64_t llValue;
+        double dValue;
+        uint32_t uiValue;
+        int32_t iValue;
+        float fValue;
+    } payload;
+    int32_t messageType;
+    nvtxMessageValue_t message;
+};
+
+inline void nvtxInitialize(const void*) {}
+inline void nvtxMarkEx(const nvtxEventAttributes_t*) {}
+inline void nvtxMarkA(const char*) {}
+inline void nvtxMarkW(const wchar_t*) {}
+inline nvtxRangeId_t nvtxRangeStartEx(const nvtxEventAttributes_t*) {
+    return 0;
+}
+inline nvtxRangeId_t nvtxRangeStartA(const char*) {
+    return 0;
+}
+inline nvtxRangeId_t nvtxRangeStartW(const wchar_t*) {
+    return 0;
+}
+inline void nvtxRangeEnd(nvtxRangeId_t) {}
+inline int nvtxRangePushEx(const nvtxEventAttributes_t*) {
+    return 0;
+}
+inline int nvtxRangePushA(const char*) {
+    return 0;
+}
+inline int nvtxRangePushW(const wchar_t*) {
+    return 0;
+}
+inline int nvtxRangePop() {
+    return 0;
+}
+inline void nvtxNameOsThreadA(uint32_t, const char*) {}
+inline void nvtxNameCategoryA(uint32_t, const char*) {}
+inline nvtxDomainHandle_t nvtxDomainCreateA(const char*) {
+    return nullptr;
+}
+inline void nvtxDomainDestroy(nvtxDomainHandle_t) {}
+inline void nvtxDomainMarkEx(nvtxDomainHandle_t, const nvtxEventAttributes_t*) {}
+inline nvtxRangeId_t nvtxDomainRangeStartEx(nvtxDomainHandle_t, const nvtxEventAttributes_t*) {
+    return 0;
+}
+inline void nvtxDomainRangeEnd(nvtxDomainHandle_t, nvtxRangeId_t) {}
+inline int nvtxDomainRangePushEx(nvtxDomainHandle_t, const nvtxEventAttributes_t*) {
+    return 0;
+}
+inline int nvtxDomainRangePop(nvtxDomainHandle_t) {
+    return 0;
+}
+inline nvtxStringHandle_t nvtxDomainRegisterStringA(nvtxDomainHandle_t, const char*) {
+    return nullptr;
+}
+inline void nvtxDomainNameCategoryA(nvtxDomainHandle_t, uint32_t, const char*) {}
+
+#define nvtxMark nvtxMarkA
+#define nvtxRangeStart nvtxRangeStartA
+#define nvtxRangePush nvtxRangePushA
+#define nvtxNameOsThread nvtxNameOsThreadA
+#define nvtxNameCategory nvtxNameCategoryA
+#define nvtxDomainCreate nvtxDomainCreateA
+#define nvtxDomainRegisterString nvtxDomainRegisterStringA
