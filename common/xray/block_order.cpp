@@ -71,7 +71,8 @@ void BlockOrder::signal(unsigned warp, const WarpSignal& told) {
         const bool is_fence = (told.ordering & cpu_device::kFences) != 0;
         const auto told_at = static_cast<uint32_t>(told.when[lane] >> 32);
         const auto observed_at = static_cast<uint32_t>(told.when[lane]);
-        const uintptr_t word = is_fence ? 0 : (*told.address)[lane];
+        const uintptr_t of_access = is_fence ? 0 : (*told.address)[lane];
+        const uintptr_t word = told.barrier != 0 ? told.barrier : of_access;
         last_signal_[warp] = interval_;
         Last& last = last_[thread];
         last.at = std::max(told_at, observed_at);

@@ -67,7 +67,8 @@ std::string what_is_missing(const Cause& cause) {
     const std::string missing = "with no __syncthreads or __syncwarp between";
     if (!one_word_of_all) return missing;
     return missing +
-           "; where several threads write one word, it takes an atomic function, or one of them";
+           ": several threads write one word, so let only one of them write it, or use an atomic "
+           "function";
 }
 
 }  // namespace xray

@@ -107,6 +107,10 @@ public:
         shadow_.note(thread / kWarpSize, request);
     }
 
+    void asynchronous(const cpu_device::AsynchronousEvent& event) {
+        if (listener_ != nullptr) listener_->on_asynchronous(block_, event);
+    }
+
     void end_block() {
         shadow_.end_interval();
         if (global_ != nullptr) global_->end_block(global_block_);
@@ -130,7 +134,37 @@ public:
     }
 
 private:
+    // Of each lane's copy the instruction, or a piece.
+    void count_bulk(const Request& request) {
+        Counts& counts = counts_of(request);
+        if (request.bytes == 0) {
+            const auto lanes = __builtin_popcount(request.lanes);
+            counts.requests += lanes;
+            counts.accesses += lanes;
+            counts.unrolled_requests += lanes;
+            return;
+        }
+        for (unsigned left = request.lanes; left != 0; left &= left - 1) {
+            counts.bytes += request.bytes;
+            counts.useful_bytes += request.bytes;
+            if (!is_bulk_of_global(request.kind)) continue;
+            Request one = request;
+            one.lanes = left & -left;
+            const unsigned sectors = touched_by(one).sectors;
+            counts.sectors += sectors;
+            counts.unrolled_sectors += sectors;
+        }
+    }
+
     void on_request(const Request& request) override {
+        if (cpu_device::is_bulk(request.kind)) {
+            count_bulk(request);
+            fusion_.end(fused_);
+            count_fused();
+            order_of_block_.count_request(warp_);
+            if (request.bytes != 0) tell(request);
+            return;
+        }
         Counts& counts = counts_of(request);
         const auto lanes = __builtin_popcount(request.lanes);
         counts.requests++;
@@ -143,6 +177,9 @@ private:
             counts.conflicts += wavefronts.taken - wavefronts.fewest;
             note_worst(request, wavefronts.taken - wavefronts.fewest);
             fusion_.add(request, fused_);
+        } else if (is_without_sectors(request.kind)) {
+            counts.unrolled_requests++;
+            fusion_.end(fused_);
         } else {
             const Touched touched = touched_by(request);
             counts.useful_bytes += touched.bytes;
@@ -155,6 +192,10 @@ private:
         }
         count_fused();
         order_of_block_.count_request(warp_);
+        tell(request);
+    }
+
+    void tell(const Request& request) {
         if (shadowed_) shadow_.note(warp_, request);
         if (global_ != nullptr) global_->note(global_block_, warp_, request);
         if (listener_ != nullptr) listener_->on_request(block_, warp_, request);
@@ -167,7 +208,7 @@ private:
 
     void note_copies(const Request& request) {
         if (request.kind == AccessKind::global_load) copies_[warp_].load(request);
-        if (request.kind != AccessKind::shared_copy) return;
+        if (request.kind != AccessKind::shared_copy || request.is_through_cache) return;
         copies_[warp_].copy(request, [&](const Request& load, int more) {
             Counts& counts = counts_of(load);
             counts.sectors += more;
@@ -307,6 +348,10 @@ void Counter::copy_arrived(unsigned worker, unsigned thread, uintptr_t address, 
     workers_[worker]->copy_arrived(thread, address, bytes, place);
 }
 
+void Counter::asynchronous(unsigned worker, const cpu_device::AsynchronousEvent& event) {
+    workers_[worker]->asynchronous(event);
+}
+
 void Counter::end_block(unsigned worker) {
     workers_[worker]->end_block();
 }
@@ -322,6 +367,10 @@ void Counter::end_launch(bool failed) {
 
 void Counter::memory_allocated(uintptr_t low, size_t bytes, bool host_may_write) {
     if (global_ != nullptr) global_->memory_allocated(low, bytes, host_may_write);
+}
+
+size_t Counter::shadow_bytes(size_t bytes) const {
+    return global_ == nullptr ? 0 : xray::GlobalShadow::shadow_bytes(bytes);
 }
 
 void Counter::memory_freed(uintptr_t low) {

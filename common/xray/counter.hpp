@@ -23,6 +23,8 @@ public:
     virtual void on_request(uint3 block, unsigned warp, const Request& request) = 0;  // as written
     // A request to shared memory as a compiler may fuse what is written.
     virtual void on_fused_request(uint3 block, unsigned warp, const Request& request) = 0;
+    // In the order in which it happened in the block.
+    virtual void on_asynchronous(uint3 /*block*/, const cpu_device::AsynchronousEvent& /*event*/) {}
 };
 
 class GlobalShadow;
@@ -50,10 +52,12 @@ public:
     void block_barrier(unsigned worker) override;
     void copy_arrived(unsigned worker, unsigned thread, uintptr_t address, unsigned bytes,
                       uintptr_t place) override;
+    void asynchronous(unsigned worker, const cpu_device::AsynchronousEvent& event) override;
     void end_block(unsigned worker) override;
     void end_launch(bool failed) override;
     void memory_allocated(uintptr_t low, size_t bytes, bool host_may_write) override;
     void memory_freed(uintptr_t low) override;
+    size_t shadow_bytes(size_t bytes) const override;
     void written_by_host(uintptr_t low, size_t bytes) override;
 
 private:

@@ -22,6 +22,24 @@ inline bool is_shared(AccessKind kind) {
     return kind == AccessKind::shared_load || kind == AccessKind::shared_store;
 }
 
+// Of these requests and bytes are counted, no sectors: a texture's elements do not lie in rows, and the unit has
+// rules of its own.
+inline bool is_of_textures(AccessKind kind) {
+    return kind == AccessKind::texture_load || kind == AccessKind::surface_load ||
+           kind == AccessKind::surface_store;
+}
+
+// Only their number and bytes are counted.
+inline bool is_without_sectors(AccessKind kind) {
+    return is_of_textures(kind) || kind == AccessKind::mbarrier || kind == AccessKind::wgmma;
+}
+
+// The ends of bulk copies in global memory. A request is an instruction; sectors are those that each of its pieces touches.
+inline bool is_bulk_of_global(AccessKind kind) {
+    return kind == AccessKind::bulk_load || kind == AccessKind::bulk_store ||
+           kind == AccessKind::bulk_reduce;
+}
+
 // What accesses to shared memory take. A conflict is a wavefront beyond the fewest that so many bytes
 // need.
 struct SharedCost {

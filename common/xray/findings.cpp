@@ -83,8 +83,9 @@ void say_surplus(const Lines& lines, AccessKind kind, double enough, int64_t byt
     if (all <= enough * (1 + kWorthAWord) + kWorthAWord) return;
     std::sort(parts.begin(), parts.end());
     const bool is_load = kind == AccessKind::global_load;
-    std::string text = format("%.2f %s of global memory per element, where %.4g would do:", all,
-                              is_load ? "loads" : "stores", enough);
+    std::string text = format("%.2f %s of global memory per element, and %.4g in a kernel that ",
+                              all, is_load ? "loads" : "stores", enough) +
+                       (is_load ? "keeps on the chip what it reads again:" : "stores once:");
     const size_t shown = std::min(parts.size(), kMostSaid);
     for (size_t i = 0; i < shown; i++)
         text += format("%s %.2f at ", i == 0 ? "" : ",", -parts[i].first) + parts[i].second;

@@ -23,13 +23,17 @@ Touch touch_of(AccessKind kind) {
         case AccessKind::global_load:
         case AccessKind::constant_load:
         case AccessKind::bulk_load:
+        case AccessKind::texture_load:
+        case AccessKind::surface_load:
             return {true, false, false};
         case AccessKind::global_store:
         case AccessKind::constant_store:
         case AccessKind::bulk_store:
+        case AccessKind::surface_store:
             return {false, true, false};
         case AccessKind::global_atomic:
         case AccessKind::constant_atomic:
+        case AccessKind::bulk_reduce:
             return {true, true, false};
         case AccessKind::shared_load:
         case AccessKind::remote_load:
@@ -41,6 +45,12 @@ Touch touch_of(AccessKind kind) {
         case AccessKind::shared_atomic:
         case AccessKind::remote_atomic:
             return {true, true, true};
+        case AccessKind::bulk_prefetch:
+        case AccessKind::shared_bulk_load:
+        case AccessKind::shared_bulk_store:
+        case AccessKind::remote_bulk_store:
+        case AccessKind::wgmma:
+        case AccessKind::mbarrier:
         case AccessKind::waypoint:
             break;
     }
@@ -53,11 +63,11 @@ uint8_t bytes_in_word(uintptr_t address, unsigned bytes) {
 }
 
 // What may be used to remember who touched what.
-size_t most_chunks(size_t bytes_of_chunk) {
+size_t most_bytes_of_chunks() {
     constexpr size_t kMost = size_t{2} << 30;
     constexpr size_t kShare = 4;  // of the memory that is free
     static const size_t most = std::min<size_t>(kMost, io::available_memory() / kShare);
-    return most / bytes_of_chunk;
+    return most;
 }
 
 }  // namespace
@@ -106,6 +116,13 @@ std::map<uintptr_t, GlobalShadow::Written>::iterator GlobalShadow::allocation_be
 void GlobalShadow::memory_allocated(uintptr_t low, size_t bytes, bool host_may_write) {
     const std::unique_lock<std::shared_mutex> lock(written_mutex_);
     written_[low] = {bytes, std::vector<uint64_t>(bytes / 64 + 1), host_may_write};
+}
+
+// A bit for each byte, and of words that are touched their histories.
+size_t GlobalShadow::shadow_bytes(size_t bytes) {
+    const size_t most = most_bytes_of_chunks();
+    const size_t words = bytes / kWordBytes;
+    return bytes / 8 + (words > most / sizeof(Cell) ? most : words * sizeof(Cell));
 }
 
 void GlobalShadow::memory_freed(uintptr_t low) {
@@ -184,7 +201,7 @@ void GlobalShadow::end_block(Block& block) {
 GlobalShadow::Chunk* GlobalShadow::chunk_at(Shard& shard, uintptr_t number) {
     std::unique_ptr<Chunk>& chunk = shard.chunks[number];
     if (chunk == nullptr) {
-        if (chunk_count_ >= most_chunks(sizeof(Chunk))) {
+        if (chunk_count_ >= most_bytes_of_chunks() / sizeof(Chunk)) {
             all_watched_ = false;
             return nullptr;
         }
@@ -202,7 +219,8 @@ uint64_t GlobalShadow::epoch_of(uint32_t block, bool shared) const {
 void GlobalShadow::note(Block& block, unsigned warp, const Request& request) {
     const Touch touch = touch_of(request.kind);
     if (!touch.reads && !touch.writes) return;
-    if (touch.shared && !gangs_.clusters()) return;  // a SharedShadow's
+    if (touch.shared && (request.is_asynchronous || !gangs_.clusters()))
+        return;  // a SharedShadow's
     upper_half_.store(request.place >> 32, std::memory_order_relaxed);
     Past now;
     now.block = block.order_.block();
@@ -211,8 +229,6 @@ void GlobalShadow::note(Block& block, unsigned warp, const Request& request) {
     if (!touch.shared && now.strength == Strength::volatile_data) {
         now.strength = Strength::volatile_flag;  // a warp may look at the flags of many blocks
     }
-    const bool is_bulk =
-        request.kind == AccessKind::bulk_load || request.kind == AccessKind::bulk_store;
     Where where{0, epoch_of(now.block, touch.shared), touch.shared, block.order_};
 
     const std::shared_lock<std::shared_mutex> allocations_stay(written_mutex_);
@@ -223,8 +239,7 @@ void GlobalShadow::note(Block& block, unsigned warp, const Request& request) {
     for (unsigned left = request.lanes; left != 0; left &= left - 1) {
         const auto lane = static_cast<unsigned>(__builtin_ctz(left));
         const uintptr_t address = request.address[lane];
-        const bool is_own = block.shared_low_ <= address && address < block.shared_high_;
-        if (is_own && !touch.shared) continue;  // a bulk copy's other end
+        if (address == 0) continue;  // outside of a texture or a surface
         now.thread = static_cast<uint16_t>(warp * 32 + lane);
         now.moment = block.order_.now(now.thread);
         now.value = request.value[lane];
@@ -233,7 +248,6 @@ void GlobalShadow::note(Block& block, unsigned warp, const Request& request) {
             address - allocation->first >= allocation->second.bytes) {
             allocation = touch.shared ? written_.end() : allocation_before(address);
         }
-        if (is_bulk && allocation == written_.end()) continue;
         if (allocation != written_.end()) {
             note_written(allocation->first, allocation->second, now, address, request.bytes,
                          touch.reads, touch.writes);

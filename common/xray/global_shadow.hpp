@@ -47,6 +47,7 @@ public:
     void memory_allocated(uintptr_t low, size_t bytes, bool host_may_write);
     void memory_freed(uintptr_t low);
     void written_by_host(uintptr_t low, size_t bytes);
+    static size_t shadow_bytes(size_t bytes);
 
     // What of a range nobody has written.
     struct Unwritten {

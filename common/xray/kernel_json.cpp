@@ -60,6 +60,8 @@ Json to_json(const KernelCounts& kernel, const SourceMap& sources) {
         if (counts.cub.requests != 0) json[std::string("cub_") + word.key] = to_json(counts.cub);
         if (counts.matrices.requests != 0) json["matrix_load"] = to_json(counts.matrices);
     }
+    const std::string uncounted = not_modelled(kernel);
+    if (!uncounted.empty()) json["not_modelled"] = uncounted;
     json["lines"] = Json::array();
     for (const auto& [site, counts] : kernel.sites) {
         const Line& line = sources.line_of(site.place);

@@ -88,6 +88,52 @@ std::string shared_table(const KernelCounts& kernel, const Counted& counted) {
            rows;
 }
 
+// Bulk and tensor copies, each end in a row of its own; wgmma; mbarriers. These are in none of the other tables.
+std::string asynchronous_accesses(const KernelCounts& kernel) {
+    struct Row {
+        AccessKind kind;
+        const char* label;
+    };
+    constexpr Row kEnds[] = {{AccessKind::bulk_load, "from global memory"},
+                             {AccessKind::bulk_store, "to global memory"},
+                             {AccessKind::bulk_reduce, "reduced in global"},
+                             {AccessKind::shared_bulk_load, "from shared memory"},
+                             {AccessKind::shared_bulk_store, "to shared memory"},
+                             {AccessKind::remote_bulk_store, "to other blocks"},
+                             {AccessKind::bulk_prefetch, "prefetched to L2"}};
+    std::string text;
+    for (const auto& [kind, label] : kEnds) {
+        const Counts counts = kernel.total(kind);
+        if (counts.requests == 0) continue;
+        const auto number = [](bool known, int64_t value) {
+            return known ? grouped(value) : std::string("-");
+        };
+        text += numbers(format("  %-18s %12s %12s %16s", label, grouped(counts.requests).c_str(),
+                               number(is_bulk_of_global(kind), counts.sectors).c_str(),
+                               number(kind != AccessKind::bulk_prefetch, counts.bytes).c_str()));
+    }
+    if (!text.empty()) {
+        text =
+            format("  %-18s %12s %12s %16s\n", "bulk copies:", "instructions", "sectors", "bytes") +
+            text;
+    }
+    const Counts products = kernel.total(AccessKind::wgmma);
+    if (products.requests != 0) {
+        text +=
+            numbers(format("  %-18s %12s of warps, %s bytes of operands in shared memory", "wgmma",
+                           grouped(products.requests).c_str(), grouped(products.bytes).c_str()));
+    }
+    const Counts barriers = kernel.total(AccessKind::mbarrier);
+    if (barriers.requests != 0) {
+        text += numbers(format("  %-18s %12s operations of warps", "mbarriers",
+                               grouped(barriers.requests).c_str()));
+    }
+    const std::string missing = not_modelled(kernel);
+    return missing.empty()
+               ? text
+               : text + io::wrapped("  (not modelled: " + missing + ")", kPageWidth) + "\n";
+}
+
 // Kinds that are rare enough to need no table.
 std::string other_accesses(const KernelCounts& kernel) {
     std::string text;
@@ -100,12 +146,17 @@ std::string other_accesses(const KernelCounts& kernel) {
         text += format("  %-17s %13s requests, %s bytes\n", word_for(kind).plural,
                        grouped(counts.requests).c_str(), grouped(counts.bytes).c_str());
     }
-    for (const AccessKind kind : {AccessKind::bulk_load, AccessKind::bulk_store}) {
+    text += asynchronous_accesses(kernel);
+    int64_t of_textures = 0;
+    for (const AccessKind kind :
+         {AccessKind::texture_load, AccessKind::surface_load, AccessKind::surface_store}) {
         const Counts counts = kernel.total(kind);
-        if (counts.bytes == 0) continue;
-        text += format("  %-17s %13s bytes, in none of the columns above\n", word_for(kind).plural,
-                       grouped(counts.bytes).c_str());
+        of_textures += counts.requests;
+        if (counts.requests == 0) continue;
+        text += format("  %-17s %13s requests, %s bytes\n", word_for(kind).plural,
+                       grouped(counts.requests).c_str(), grouped(counts.bytes).c_str());
     }
+    if (of_textures != 0) text += "  (sectors of textures and surfaces are not modelled)\n";
     int64_t pieces = 0;
     for (const auto& [site, counts] : kernel.sites) pieces += counts.split_requests;
     if (pieces != 0) {
@@ -131,7 +182,7 @@ std::string side(const Toucher& toucher, const Hazard& hazard, const SourceMap& 
         hazard.between_blocks ? " of block " + cpu_device::coordinates(toucher.block) : "";
     return "    thread " + std::to_string(toucher.thread) + block +
            (toucher.writes ? " writes" : " reads") + " it at\n" +
-           line_of_page("      " + sources.text_of(toucher.place));
+           place_of_page(6, sources.text_of(toucher.place));
 }
 
 const char* memory_of(const Hazard& hazard) {

@@ -10,7 +10,8 @@ namespace {
 
 bool writes_global_memory(AccessKind kind) {
     return kind == AccessKind::global_store || kind == AccessKind::global_atomic ||
-           kind == AccessKind::bulk_store;
+           kind == AccessKind::bulk_store || kind == AccessKind::bulk_reduce ||
+           kind == AccessKind::surface_store;
 }
 
 std::string line_of(uintptr_t place) {

@@ -8,36 +8,18 @@
 #include <map>
 
 #include "memory_model.hpp"
+#include "picture_parts.hpp"
 #include "report_words.hpp"
-#include "svg.hpp"
 
 namespace xray {
 namespace {
 
-constexpr double kMargin = 40;
 constexpr double kStep = (Svg::kWidth - 2 * kMargin) / 32;  // from lane to lane, bank to bank
 constexpr double kBox = kStep - 4;
-
-constexpr const char* kBlue = "#9ec5e8";
-constexpr const char* kBlueLine = "#4a86b8";
-constexpr const char* kRed = "#f2a29a";
-constexpr const char* kRedLine = "#c0392b";
-constexpr const char* kGrey = "#dddddd";
-constexpr const char* kQuiet = "#666666";
 
 const char* verb_of(AccessKind kind) {
     const bool loads = kind == AccessKind::shared_load || kind == AccessKind::global_load;
     return loads ? "load" : "store";
-}
-
-std::string plural(unsigned count, const std::string& word) {
-    return std::to_string(count) + " " + word + (count == 1 ? "" : "s");
-}
-
-void draw_caption(Svg& svg, const Caption& caption) {
-    svg.fitting_text(kMargin, 44, 28, caption.title);
-    svg.fitting_text(kMargin, 74, 16, caption.where, kQuiet);
-    svg.fitting_code(kMargin, 100, 18, caption.source);
 }
 
 double lane_x(unsigned lane) {
@@ -107,7 +89,7 @@ std::string draw_banks(const Request& request, const Caption& caption) {
                                 std::to_string(all.taken) + " wavefronts";
     draw_lanes(svg, group.lanes, of_warp);
     svg.fitting_text(kMargin, kBanksBottom + 22, 16,
-                     "the 32 banks, numbered from the first word's; each box below is a word, with "
+                     "the 32 banks, numbered from the first word's; each box above is a word, with "
                      "the lane that accesses it, or the number of lanes",
                      kQuiet);
     const double height = std::min(30.0, (kBanksBottom - kBanksTop) / static_cast<double>(deepest));

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "asynchronous.hpp"
 #include "warp_requests.hpp"
 
 namespace xray {
@@ -20,5 +21,11 @@ std::string draw_banks(const Request& request, const Caption& caption);
 
 // The lanes of one global-memory request against the sectors they touch.
 std::string draw_sectors(const Request& request, const Caption& caption);
+
+// The box of a tensor copy, row by row, and where each chunk of 16 bytes lies in shared memory and its banks.
+std::string draw_tile(const CopiedTile& tile, const Caption& caption);
+
+// The stages of a ring over the steps of a block: who fills, who multiplies, who waits. The ring has a stage.
+std::string draw_ring(const Ring& ring, const Caption& caption);
 
 }  // namespace xray

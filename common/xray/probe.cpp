@@ -12,6 +12,7 @@
 #include "common/cpu_device/host_faults.hpp"
 #include "common/cpu_device/host_line.hpp"
 #include "common/cpu_device/launch.hpp"
+#include "common/cpu_device/named_arrays.hpp"
 #include "common/cpu_device/observer.hpp"
 #include "common/cpu_device/strict.hpp"
 #include "common/runner/probe.hpp"
@@ -79,7 +80,7 @@ std::vector<runner::Counts::Hazard> hazards_of(const std::vector<xray::KernelCou
                                                                    " more pairs of accesses");
             found.push_back({what + touch(race.first) + who(race, race.first) + " and " +
                                  touch(race.second) + who(race, race.second) + missing,
-                             what + touch(race.first) + touch(race.second)});
+                             what + touch(race.first) + touch(race.second), cause.same_value});
         }
         for (const xray::Hazard& read : kernel.uninitialized_reads) {
             const std::string what = std::string(read.global ? "global" : "shared") +
@@ -88,6 +89,18 @@ std::vector<runner::Counts::Hazard> hazards_of(const std::vector<xray::KernelCou
         }
     }
     return found;
+}
+
+// "3 x 33 = 99 elements".
+std::string size_in_words(const std::vector<int64_t>& dims) {
+    std::string text;
+    int64_t elements = 1;
+    for (const int64_t dim : dims) {
+        text += (text.empty() ? "" : " x ") + std::to_string(dim);
+        elements *= dim;
+    }
+    return (dims.size() > 1 ? text + " = " : "") + std::to_string(elements) +
+           (elements == 1 ? " element" : " elements");
 }
 
 bool any_cluster_unwatched(const std::vector<xray::KernelCounts>& kernels) {
@@ -120,6 +133,19 @@ public:
 
     void forget_written(const void* low, size_t bytes) override {
         if (global_) global_->memory_allocated(reinterpret_cast<uintptr_t>(low), bytes, false);
+    }
+
+    void run_only_ends_of_grids(uint64_t fewest_blocks) override {
+        ends_.reset();
+        if (fewest_blocks > 0) ends_.emplace(fewest_blocks);
+    }
+
+    void name_arrays(const std::vector<Array>& arrays) override {
+        std::vector<cpu_device::NamedArray> named;
+        for (const Array& each : arrays)
+            named.push_back({reinterpret_cast<uintptr_t>(each.low), each.element_bytes, each.name,
+                             size_in_words(each.dims)});
+        cpu_device::name_arrays(std::move(named));
     }
 
     void follow(const void* low, size_t bytes) override {
@@ -157,6 +183,7 @@ public:
 
 private:
     bool watches_global_memory_ = false;
+    std::optional<cpu_device::EndOfGrids> ends_;
     std::optional<cpu_device::LauncherWatch> launcher_;
     pthread_t calls_launcher_{};
     cudaStream_t stream_ = nullptr;  // of the launcher's, once there was one

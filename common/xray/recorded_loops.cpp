@@ -32,6 +32,7 @@ void append_line(std::string& text, const SourceMap& sources, const Line& line) 
 std::string common_name(std::string kernel) {
     constexpr std::pair<std::string_view, std::string_view> kNames[] = {
         {"void ", ""},
+        {"cpu_device::small_floats::", "cpu_device::"},
         {"cpu_device::SmallFloat<cpu_device::Binary16>", "__half"},
         {"cpu_device::SmallFloat<cpu_device::BrainFloat16>", "__nv_bfloat16"},
         {"cpu_device::SmallFloatPair<cpu_device::Binary16>", "__half2"},

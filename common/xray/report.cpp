@@ -44,9 +44,10 @@ std::string page_of(const CountedVariant& counted, bool lines, size_t most) {
     if (!counted.is_known) {
         const runner::Traffic declared = counted.declared(), found = counted.traffic();
         return page +
-               io::wrapped(format("%g loads and %g stores per element would do; counted: %.2f and "
-                                  "%.2f",
-                                  declared.loads, declared.stores, found.loads, found.stores)) +
+               io::wrapped(
+                   format("loads and stores per element: %.2f and %.2f; %g and %g in a kernel "
+                          "that moves each operand once",
+                          found.loads, found.stores, declared.loads, declared.stores)) +
                "\n";
     }
     return page + declared_text(counted);

@@ -52,8 +52,18 @@ const std::vector<Word>& all_words() {
         {AccessKind::remote_load, "cluster loads", "remote_load"},
         {AccessKind::remote_store, "cluster stores", "remote_store"},
         {AccessKind::remote_atomic, "cluster atomics", "remote_atomic"},
-        {AccessKind::bulk_load, "bulk copies from", "bulk_load"},
-        {AccessKind::bulk_store, "bulk copies to", "bulk_store"},
+        {AccessKind::texture_load, "texture fetches", "texture_load"},
+        {AccessKind::surface_load, "surface reads", "surface_load"},
+        {AccessKind::surface_store, "surface writes", "surface_store"},
+        {AccessKind::bulk_load, "bulk loads", "bulk_load"},
+        {AccessKind::bulk_store, "bulk stores", "bulk_store"},
+        {AccessKind::bulk_reduce, "bulk reductions", "bulk_reduce"},
+        {AccessKind::bulk_prefetch, "bulk prefetches", "bulk_prefetch"},
+        {AccessKind::shared_bulk_load, "bulk from shared", "shared_bulk_load"},
+        {AccessKind::shared_bulk_store, "bulk to shared", "shared_bulk_store"},
+        {AccessKind::remote_bulk_store, "bulk to cluster", "remote_bulk_store"},
+        {AccessKind::wgmma, "wgmma", "wgmma"},
+        {AccessKind::mbarrier, "mbarriers", "mbarrier"},
     };
     return words;
 }
@@ -84,9 +94,33 @@ int64_t conflicts_of(const KernelCounts& kernel, const Counted& counted) {
            counted.compiled(kernel.total(AccessKind::shared_store)).conflicts;
 }
 
+std::string not_modelled(const KernelCounts& kernel) {
+    const bool copies = kernel.total(AccessKind::shared_bulk_load).requests +
+                            kernel.total(AccessKind::shared_bulk_store).requests +
+                            kernel.total(AccessKind::remote_bulk_store).requests !=
+                        0;
+    const bool multiplies = kernel.total(AccessKind::wgmma).requests != 0;
+    if (!copies && !multiplies) return {};
+    const char* const whose = copies && multiplies ? "bulk copies and of wgmma's operands"
+                              : copies             ? "bulk copies"
+                                                   : "wgmma's operands";
+    return std::string("wavefronts and bank conflicts of ") + whose;
+}
+
 std::string line_of_page(const std::string& text) {
     constexpr size_t kDots = 2;
     return io::printable(text, kPageWidth - kDots) + "\n";
+}
+
+std::string end_of(const std::string& text, size_t most) {
+    const std::string printable = io::printable(text, std::string::npos);
+    return printable.size() <= most ? printable
+                                    : ".." + printable.substr(printable.size() - (most - 2));
+}
+
+std::string place_of_page(size_t indent, const std::string& place) {
+    constexpr size_t kDots = 2;
+    return std::string(indent, ' ') + end_of(place, kPageWidth - kDots - indent) + "\n";
 }
 
 std::string numbers(const std::string& text) {

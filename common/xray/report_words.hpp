@@ -18,6 +18,15 @@ constexpr size_t kScreenHeight = 40;  // lines that are printed without being as
 // A line of names and code: cut to the columns that there are.
 std::string line_of_page(const std::string& text);
 
+// What of the kernel's asynchronous instructions is counted nowhere, in words; empty where it has none.
+std::string not_modelled(const KernelCounts& kernel);
+
+// The end of a line's name, "file:line", where it is too long: its number stands there.
+std::string end_of(const std::string& text, size_t most);
+
+// Such a name as a line of its own.
+std::string place_of_page(size_t indent, const std::string& place);
+
 // A line of numbers: continued on another where they are too large for one.
 std::string numbers(const std::string& text);
 

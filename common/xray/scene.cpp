@@ -47,6 +47,10 @@ void Scenes::on_fused_request(uint3 block, unsigned /*warp*/, const Request& req
     if (shared_accesses_fuse_) look_at(block, request);
 }
 
+void Scenes::on_asynchronous(uint3 block, const cpu_device::AsynchronousEvent& event) {
+    if (is_first(block)) kernels_.back().asynchronous.add(event);
+}
+
 void Scenes::look_at(uint3 block, const Request& request) {
     if (!is_first(block)) return;
     const bool shared = is_shared(request.kind);

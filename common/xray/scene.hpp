@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "asynchronous.hpp"
 #include "counter.hpp"
 #include "warp_requests.hpp"
 
@@ -19,6 +20,8 @@ struct KernelScene {
 
     // The same of each place in the source.
     std::map<uintptr_t, Request> shared_at, global_at;
+
+    AsynchronousScene asynchronous;
 };
 
 // Whether the second request tells more than the first, where both are of shared memory or both of global memory.
@@ -34,6 +37,7 @@ public:
     void on_launch(const cpu_device::ObservedLaunch& launch) override;
     void on_request(uint3 block, unsigned warp, const Request& request) override;
     void on_fused_request(uint3 block, unsigned warp, const Request& request) override;
+    void on_asynchronous(uint3 block, const cpu_device::AsynchronousEvent& event) override;
 
 private:
     void look_at(uint3 block, const Request& request);

@@ -38,8 +38,9 @@ void SharedShadow::begin_block(uint3 block, uintptr_t low, uintptr_t high) {
 }
 
 void SharedShadow::note(unsigned warp, const Request& request) {
-    const bool bulk_store = request.kind == AccessKind::bulk_store;
-    if (!reads(request.kind) && !writes(request.kind) && !bulk_store) return;
+    const bool later = request.is_asynchronous && request.kind != AccessKind::bulk_load &&
+                       request.kind != AccessKind::shared_bulk_load;
+    if (!reads(request.kind) && !writes(request.kind) && !later) return;
     Past now;
     now.place = number_of(request.place);
     now.strength = strength_of(request);
@@ -51,7 +52,8 @@ void SharedShadow::note(unsigned warp, const Request& request) {
         now.syncs = order_.syncs(now.thread);
         now.signals = order_.signals(now.thread);
         now.value = request.value[lane];
-        note_access(now, request.kind, address, request.bytes);
+        note_access(now, later ? AccessKind::shared_bulk_store : request.kind, address,
+                    request.bytes);
     }
 }
 
@@ -82,7 +84,8 @@ void SharedShadow::note_access(const Past& now, AccessKind kind, uintptr_t addre
 
 void SharedShadow::note_cell(Cell& cell, const Past& now, AccessKind kind, uintptr_t address,
                              const Access& whole) {
-    if (kind == AccessKind::bulk_store) {  // its barriers are not known here: take it for ordered
+    if (kind ==
+        AccessKind::shared_bulk_store) {  // its barriers are not known here: take it for ordered
         cell.written_block = block_number_;
         return;
     }

@@ -14,7 +14,7 @@ namespace {
 
 bool moves_sectors(AccessKind kind) {
     return kind == AccessKind::global_load || kind == AccessKind::global_store ||
-           kind == AccessKind::global_atomic;
+           kind == AccessKind::global_atomic || is_bulk_of_global(kind);
 }
 
 // What the instructions of one place did, and the calls that lead there.
@@ -27,7 +27,9 @@ struct Done {
 std::string cost_of(AccessKind kind, const Counts& counts, const Counted& counted) {
     const bool global = moves_sectors(kind);
     if (!global && !is_shared(kind)) {
-        return format(" requests, %s bytes", grouped(counts.bytes).c_str());
+        const bool is_asynchronous = cpu_device::is_bulk(kind) || kind == AccessKind::wgmma;
+        return format(is_asynchronous ? " instructions, %s bytes" : " requests, %s bytes",
+                      grouped(counts.bytes).c_str());
     }
     if (global) {
         return format(" x %.2f sectors, %.2f moved/asked", ratio(counts.sectors, counts.requests),

@@ -60,13 +60,6 @@ size_t hazards_in(const std::vector<CountedVariant>& all) {
     return sum;
 }
 
-// The end of a line's name where it is too long, since its number stands there.
-std::string end_of(const std::string& text, size_t most) {
-    const std::string printable = io::printable(text);
-    return printable.size() <= most ? printable
-                                    : ".." + printable.substr(printable.size() - (most - 2));
-}
-
 // What is wrong with a variant, or was not looked at; empty where nothing is.
 std::string wrong_with(const CountedVariant& counted) {
     std::string text = hazards_of(counted);

@@ -35,7 +35,8 @@ bool same_step(const Access& a, const Access& b) {
 
 bool is_of_atomics(AccessKind kind) {
     return kind == AccessKind::global_atomic || kind == AccessKind::shared_atomic ||
-           kind == AccessKind::remote_atomic || kind == AccessKind::constant_atomic;
+           kind == AccessKind::remote_atomic || kind == AccessKind::constant_atomic ||
+           kind == AccessKind::bulk_reduce;
 }
 
 }  // namespace
@@ -231,7 +232,7 @@ void WarpRequests::go_on(unsigned lanes, size_t steps, WarpEvents& events) {
     for (size_t i = 0; i < steps; i++) {
         const Access& step = way[i];
         if (step.kind == AccessKind::waypoint) {
-            if (step.manner != 0) tell_signal(lanes, i, step.manner, events);
+            if (step.manner != 0) tell_signal(lanes, i, step, events);
             continue;
         }
         if (step.place == kMeeting) {
@@ -242,6 +243,8 @@ void WarpRequests::go_on(unsigned lanes, size_t steps, WarpEvents& events) {
         request_.kind = step.kind;
         request_.bytes = step.bytes;
         request_.split = (step.manner & cpu_device::kSplit) != 0;
+        request_.is_through_cache = (step.manner & cpu_device::kThroughCache) != 0;
+        request_.is_asynchronous = (step.manner & cpu_device::kAsynchronous) != 0;
         request_.is_volatile = (step.manner & cpu_device::kVolatile) != 0;
         request_.is_atomic = (step.manner & cpu_device::kAtomic) != 0;
         request_.lanes = lanes;
@@ -261,13 +264,14 @@ void WarpRequests::go_on(unsigned lanes, size_t steps, WarpEvents& events) {
     }
 }
 
-void WarpRequests::tell_signal(unsigned lanes, size_t step, unsigned ordering, WarpEvents& events) {
+void WarpRequests::tell_signal(unsigned lanes, size_t at, const Access& step, WarpEvents& events) {
     signal_.lanes = lanes;
-    signal_.ordering = ordering;
+    signal_.ordering = step.manner;
+    signal_.barrier = step.bytes;
     signal_.address = &request_.address;  // a lane's signal is right behind the access
     for (unsigned left = lanes; left != 0; left &= left - 1) {
         const unsigned lane = lowest(left);
-        signal_.when[lane] = spans_[lane].next[step].address;
+        signal_.when[lane] = spans_[lane].next[at].address;
     }
     events.on_signal(signal_);
 }

@@ -27,8 +27,10 @@ struct Request {
     uint16_t bytes = 0;  // per lane
     bool split = false;  // see cpu_device::Access
     bool is_volatile = false;
-    bool is_atomic = false;  // though its kind does not say so
-    unsigned lanes = 0;      // a bit for each that takes part
+    bool is_atomic = false;         // though its kind does not say so
+    bool is_through_cache = false;  // see cpu_device::kThroughCache
+    bool is_asynchronous = false;   // see cpu_device::kAsynchronous
+    unsigned lanes = 0;             // a bit for each that takes part
     std::array<uintptr_t, 32> address;
     std::array<uint8_t, 32> value;  // of a store, see cpu_device::value_of()
 };
@@ -39,6 +41,7 @@ struct WarpSignal {
     unsigned ordering = 0;
     std::array<uint64_t, 32> when;
     const std::array<uintptr_t, 32>* address = nullptr;  // of those accesses
+    unsigned barrier = 0;  // not of an access, but of the block's barrier of this number less 1
 };
 
 // How a lane touches memory, if another does at the same time.
@@ -100,7 +103,7 @@ private:
     unsigned choose(unsigned lanes, FlowOrder& order) const;
     uint32_t rank_of(unsigned lanes, const cpu_device::Access& step, FlowOrder& order) const;
     void go_on(unsigned lanes, size_t steps, WarpEvents& events);
-    void tell_signal(unsigned lanes, size_t step, unsigned ordering, WarpEvents& events);
+    void tell_signal(unsigned lanes, size_t at, const cpu_device::Access& step, WarpEvents& events);
     void keep_the_rest();
 
     unsigned existing_ = 0;

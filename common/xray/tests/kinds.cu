@@ -4,6 +4,9 @@
 #include <cub/block/block_reduce.cuh>
 #include <cuda_pipeline.h>
 
+#include <cuda/barrier>
+#include <cuda/ptx>
+
 #include "common/cpu_device/tests/clusters.cuh"
 #include "common/runner/device.hpp"
 #include "common/xray/source_map.hpp"
@@ -27,6 +30,30 @@ __global__ void copy_in_bulk(const float* x, float* y) {
     y[threadIdx.x] = row[threadIdx.x];
 }
 
+__global__ void store_asynchronously(float* y) {
+    __shared__ float number;
+    __shared__ uint64_t full;
+    const auto at = [](void* pointer) {
+        return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
+    };
+    if (threadIdx.x == 0) {
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(at(&full)) : "memory");
+        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 4;" ::"r"(at(&full))
+                     : "memory");
+        asm volatile(
+            "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(
+                at(&number)),
+            "r"(0), "r"(at(&full))
+            : "memory");
+        asm volatile(
+            "{ .reg .pred over; AGAIN: mbarrier.try_wait.parity.shared::cta.b64 over, [%0], 0; "
+            "@!over "
+            "bra AGAIN; }" ::"r"(at(&full))
+            : "memory");
+        y[0] = number;
+    }
+}
+
 __global__ void copy_asynchronously(const float* x, float* y) {
     __shared__ __align__(128) float row[64];
     if (threadIdx.x < 16) __pipeline_memcpy_async(row + 4 * threadIdx.x, x + 4 * threadIdx.x, 16);
@@ -45,6 +72,66 @@ __global__ void exchange(float* y) {
     y[blockIdx.x * 32 + threadIdx.x] =
         static_cast<float*>(cpu_device::map_shared_rank(row, other))[threadIdx.x];
     cpu_device::cluster_barrier();
+}
+
+// Each lane sends a value to both blocks of the cluster, which wait for the bytes alone.
+__global__ void send(float* y) {
+    __shared__ float row[2][32];
+    __shared__ uint64_t arrived;
+    const unsigned rank = cpu_device::cluster_block_rank();
+    if (threadIdx.x == 0) {
+        cuda::ptx::mbarrier_init(&arrived, 1);
+        cuda::ptx::mbarrier_arrive_expect_tx(cuda::ptx::sem_release, cuda::ptx::scope_cta,
+                                             cuda::ptx::space_shared, &arrived, sizeof row);
+    }
+    cpu_device::cluster_barrier();
+    for (unsigned to = 0; to < 2; ++to) {
+        auto* const there =
+            static_cast<float*>(cpu_device::map_shared_rank(&row[rank][threadIdx.x], to));
+        auto* const counts = static_cast<uint64_t*>(cpu_device::map_shared_rank(&arrived, to));
+        cuda::ptx::st_async(there, static_cast<float>(threadIdx.x), counts);
+    }
+    while (!cuda::ptx::mbarrier_try_wait_parity(&arrived, 0)) {
+    }
+    y[blockIdx.x * 32 + threadIdx.x] = row[rank ^ 1][threadIdx.x];
+}
+
+// One warp copies and arrives with its copies, the other one waits for them alone.
+__global__ void copy_to_the_other_warp(const float* x, float* y) {
+    __shared__ __align__(16) float row[64];
+    __shared__ uint64_t full;
+    if (threadIdx.x == 0) cuda::ptx::mbarrier_init(&full, 32);
+    __syncthreads();
+    if (threadIdx.x < 32) {
+        __pipeline_memcpy_async(row + 2 * threadIdx.x, x + 2 * threadIdx.x, 8);
+        cuda::ptx::cp_async_mbarrier_arrive_noinc(&full);
+        return;
+    }
+    while (!cuda::ptx::mbarrier_try_wait_parity(&full, 0)) {
+    }
+    y[threadIdx.x] = row[63 - threadIdx.x];
+}
+
+// Two phases of a barrier, and copies that belong to the first: what they order is no race.
+__global__ void copy_with_barrier(const float* x, float* y) {
+    using Barrier = cuda::barrier<cuda::thread_scope_block>;
+    __shared__ Barrier barrier;
+    __shared__ float row[64];
+    if (threadIdx.x == 0) init(&barrier, 64);
+    __syncthreads();
+    cuda::memcpy_async(row + threadIdx.x, x + threadIdx.x, sizeof(float), barrier);
+    barrier.arrive_and_wait();
+    const float other = row[63 - threadIdx.x];
+    barrier.arrive_and_wait();
+    row[threadIdx.x] = other;
+    barrier.arrive_and_wait();
+    y[threadIdx.x] = row[63 - threadIdx.x];
+}
+
+// 64 lanes, of which the first 32 fetch nothing but the border.
+__global__ void copy_image(cudaTextureObject_t from, cudaSurfaceObject_t to) {
+    const int x = static_cast<int>(threadIdx.x);
+    surf1Dwrite(tex1D<float>(from, static_cast<float>(x - 32)), to, 4 * x, cudaBoundaryModeZero);
 }
 
 __global__ void sum(const float* x, float* y) {
@@ -90,9 +177,20 @@ TEST_CASE("kinds of accesses") {
         const auto kernels = counted([&] { copy_in_bulk<<<1, 64>>>(x, y); });
         CHECK(requests(kernels, AccessKind::global_load) == 0);
         CHECK(requests(kernels, AccessKind::shared_store) == 0);
+        CHECK(requests(kernels, AccessKind::bulk_load) == 1);
+        CHECK(sectors(kernels, AccessKind::bulk_load) == 8);
         CHECK(total(kernels, AccessKind::bulk_load).bytes == 256);
-        CHECK(total(kernels, AccessKind::bulk_store).bytes == 256);
+        CHECK(requests(kernels, AccessKind::shared_bulk_store) == 1);
+        CHECK(total(kernels, AccessKind::shared_bulk_store).bytes == 256);
+        CHECK(requests(kernels, AccessKind::bulk_store) == 0);
         CHECK(kernels.front().uninitialized_reads.empty());
+    }
+    SECTION("asynchronous stores are no bulk copies") {
+        const auto kernels = counted([&] { store_asynchronously<<<1, 32>>>(y); });
+        for (const AccessKind kind : {AccessKind::bulk_load, AccessKind::shared_bulk_load,
+                                      AccessKind::shared_bulk_store, AccessKind::remote_bulk_store})
+            CHECK(requests(kernels, kind) == 0);
+        CHECK(requests(kernels, AccessKind::global_store) == 1);
     }
     SECTION("asynchronous copies load, but store without an instruction") {
         const auto kernels = counted([&] { copy_asynchronously<<<1, 64>>>(x, y); });
@@ -116,6 +214,27 @@ TEST_CASE("kinds of accesses") {
         CHECK(requests(kernels, AccessKind::shared_load) == 0);
         CHECK(kernels.front().races.empty());
     }
+    SECTION("asynchronous stores to blocks of the cluster, the own one among them") {
+        const auto kernels = counted([&] { launch_cluster(send, 2, 32, 2, 0, y); });
+        CHECK(requests(kernels, AccessKind::remote_store) == 4);
+        CHECK(total(kernels, AccessKind::remote_store).bytes == 512);
+        CHECK(requests(kernels, AccessKind::shared_store) == 0);
+        CHECK(requests(kernels, AccessKind::bulk_store) == 0);
+        CHECK(requests(kernels, AccessKind::shared_load) == 2);
+        CHECK(kernels.front().races.empty());
+        CHECK(kernels.front().uninitialized_reads.empty());
+    }
+    SECTION("what an arrival with copies orders") {
+        const auto kernels = counted([&] { copy_to_the_other_warp<<<1, 64>>>(x, y); });
+        CHECK(requests(kernels, AccessKind::shared_load) == 1);
+        CHECK(kernels.front().races.empty());
+    }
+    SECTION("what a cuda::barrier orders") {
+        const auto kernels = counted([&] { copy_with_barrier<<<1, 64>>>(x, y); });
+        CHECK(requests(kernels, AccessKind::shared_load) == 4);
+        CHECK(kernels.front().races.empty());
+        CHECK(kernels.front().uninitialized_reads.empty());
+    }
     SECTION("what CUB does for itself") {
         // Two warps leave their sums; one thread reads what the other left, and gives the total.
         const auto kernels = counted([&] { sum<<<1, 64>>>(x, y); });
@@ -126,4 +245,29 @@ TEST_CASE("kinds of accesses") {
         CHECK(stores.own == 1);
         CHECK(stores.cub == 2);
     }
+}
+
+TEST_CASE("textures and surfaces are counted apart") {
+    const cudaChannelFormatDesc element = cudaCreateChannelDesc<float>();
+    cudaResourceDesc resource{};
+    resource.resType = cudaResourceTypeArray;
+    REQUIRE(cudaMallocArray(&resource.res.array.array, &element, 32, 0,
+                            cudaArraySurfaceLoadStore) == cudaSuccess);
+    cudaTextureDesc description{};
+    description.addressMode[0] = cudaAddressModeBorder;
+    cudaTextureObject_t texture = 0;
+    cudaSurfaceObject_t surface = 0;
+    REQUIRE(cudaCreateTextureObject(&texture, &resource, &description, nullptr) == cudaSuccess);
+    REQUIRE(cudaCreateSurfaceObject(&surface, &resource) == cudaSuccess);
+    const auto kernels = counted([&] { copy_image<<<1, 64>>>(texture, surface); });
+    for (const AccessKind kind : {AccessKind::texture_load, AccessKind::surface_store}) {
+        CHECK(requests(kernels, kind) == 2);
+        CHECK(total(kernels, kind).bytes == 64 * 4);
+        CHECK(sectors(kernels, kind) == 0);
+    }
+    CHECK(requests(kernels, AccessKind::global_load) == 0);
+    CHECK(requests(kernels, AccessKind::global_store) == 0);
+    cudaDestroyTextureObject(texture);
+    cudaDestroySurfaceObject(surface);
+    cudaFreeArray(resource.res.array.array);
 }

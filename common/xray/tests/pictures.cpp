@@ -38,7 +38,8 @@ void expect_readable(const std::string& svg) {
             std::regex_replace((*found)[5].str(), std::regex("&[a-z]+;"), "x");
         const double width = std::stod((*found)[3]) * kLetter * static_cast<double>(words.size());
         const bool middle = (*found)[4].str().find("\"middle\"") != std::string::npos;
-        const double left = std::stod((*found)[1]) - (middle ? width / 2 : 0);
+        const bool ends = (*found)[4].str().find("\"end\"") != std::string::npos;
+        const double left = std::stod((*found)[1]) - (middle ? width / 2 : ends ? width : 0);
         INFO(words);
         CHECK(std::stod((*found)[3]) >= 10);
         CHECK(left >= 0);
@@ -141,4 +142,30 @@ TEST_CASE("lanes that go at once, where they want the same") {
         draw_banks(request(AccessKind::shared_load, 8, [](unsigned) { return 0; }), kCaption);
     CHECK(testing::count_of(kBlueBox, svg) == 32 + 2);  // all lanes; two words
     CHECK(testing::count_of(">32x<", svg) == 2);
+}
+
+TEST_CASE("what is written in the pictures of tiles and rings fits the page") {
+    for (const uint32_t row : {16u, 32u, 128u, 256u, 1024u}) {
+        CopiedTile tile{1, true, "cp.async.bulk.tensor", 4096, 40 * row, row, 0, {}};
+        for (uint32_t at = 0; at < tile.bytes; at += 16) tile.runs.push_back({at, 16, 4096 + at});
+        CHECK(chunks_of(tile).back().row == 39);
+        expect_readable(draw_tile(tile, kCaption));
+    }
+    for (const size_t stages : {1u, 3u, 12u, 40u}) {
+        for (const unsigned width : {1u, 3u, 40u}) {
+            Ring ring{std::vector<RingStage>(stages), 0};
+            for (RingStage& stage : ring.stages) {
+                for (int i = 0; i < 3; i++) {
+                    const unsigned at = ring.steps;
+                    stage.fills.push_back({{at, at + width, 0x10},
+                                           RingSpan{at + width + 1, at + 3 * width, 0xfff},
+                                           RingSpan{at + 2 * width, at + 3 * width, 0xff0f}});
+                    stage.waits_for_bytes.push_back({at, at + width, 0xff0f});
+                    stage.waits_for_space.push_back({at + width, at + 2 * width, 1});
+                    ring.steps += 3 * width + 1;
+                }
+            }
+            expect_readable(draw_ring(ring, kCaption));
+        }
+    }
 }

@@ -50,6 +50,14 @@ Hazard hazard_of_global_memory() {
 
 }  // namespace
 
+TEST_CASE("of a place that is too long for a line the end is shown, where its number stands") {
+    const std::string place = std::string(300, 'f') + "/kernels.cu:12345";
+    CHECK(place_of_page(6, "a.cu:1") == "      a.cu:1\n");
+    const std::string line = place_of_page(6, place);
+    CHECK(line.size() <= kPageWidth);
+    CHECK_THAT(line, StartsWith("      ..fff") && EndsWith("/kernels.cu:12345\n"));
+}
+
 TEST_CASE("a row per variant says what is wrong, and how to see the rest") {
     std::vector<runner::Variant> variants;
     for (int i = 0; i < 60; ++i) variants.push_back(variant_named("variant_" + std::to_string(i)));

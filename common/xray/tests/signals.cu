@@ -87,7 +87,7 @@ __global__ void each_thread_fences(Memory m) {
     if (is_last) m.y[threadIdx.x] = m.data[threadIdx.x * 8];
 }
 
-enum class By { volatiles, atomics, atomic_ref, relaxed, block_fence, nothing, early };
+enum class By { volatiles, atomics, atomic_ref, builtin, relaxed, block_fence, nothing, early };
 template <By by>
 __device__ void tell(int* flag) {
     if (by == By::volatiles || by == By::atomics) __threadfence();
@@ -95,6 +95,8 @@ __device__ void tell(int* flag) {
     cuda::atomic_ref<int, cuda::thread_scope_device> ref(*flag);
     if (by == By::atomic_ref) {
         ref.store(1, cuda::memory_order_release);
+    } else if (by == By::builtin) {
+        __nv_atomic_store_n(flag, 1, __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_DEVICE);
     } else if (by == By::relaxed) {
         ref.store(1, cuda::memory_order_relaxed);
     } else if (by == By::atomics) {
@@ -108,6 +110,9 @@ __device__ void wait_for(int* flag) {
     cuda::atomic_ref<int, cuda::thread_scope_device> ref(*flag);
     if (by == By::atomic_ref) {
         while (ref.load(cuda::memory_order_acquire) == 0) {
+        }
+    } else if (by == By::builtin) {
+        while (__nv_atomic_load_n(flag, __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE) == 0) {
         }
     } else if (by == By::atomics) {
         while (atomicAdd(flag, 0) == 0) {
@@ -382,6 +387,7 @@ TEST_CASE("blocks that tell each other are in order") {
     CHECK(races_of(from_block_to_block<By::volatiles>) == 0);
     CHECK(races_of(from_block_to_block<By::atomics>) == 0);
     CHECK(races_of(from_block_to_block<By::atomic_ref>) == 0);
+    CHECK(races_of(from_block_to_block<By::builtin>) == 0);
     CHECK(races_of(lock_of_blocks<true>) == 0);
     CHECK(races_of(lock_of_threads) == 0);
     CHECK(races_of(tickets) == 0);
