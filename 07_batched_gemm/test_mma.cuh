@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Tests what further/mma_gemm.cuh and split_k.cuh add to the lesson: epilogues, parts of k, and what they accept.
+// Tests what further/mma_gemm.cuh, one_tile.cuh and split_k.cuh add to the lesson: epilogues, parts of k, and what they
+// accept.
 #pragma once
 #include <cmath>
 #include <vector>
 
 #include "common/runner/device.hpp"
 #include "common/testing/catch.hpp"
+#include "further/one_tile.cuh"
 #include "further/split_k.cuh"
 
 namespace mma_tests {
@@ -92,6 +94,55 @@ struct Case {
     Problem<T> g{};
     batched_gemm::Matrices<const T> rest;
 };
+
+// Small whole numbers, whose sums half holds: as many results as differ from a plain loop's.
+int wrong_in_one_tile(int64_t batch, int64_t m, int64_t n, int64_t k) {
+    const auto a = Case<__half>::numbers(batch * m * k, 1, 1),
+               b = Case<__half>::numbers(batch * k * n, 2, 1);
+    const DeviceBuffer<__half> on_a{a}, on_b{b};
+    DeviceBuffer<__half> on_c{static_cast<size_t>(batch * m * n)};
+    on_c.poison();
+    Problem<__half> g{};
+    g.batch = batch, g.m = m, g.n = n, g.k = k;
+    g.a.data = on_a.data(), g.a.ld = k, g.a.stride = m * k;
+    g.b.data = on_b.data(), g.b.ld = n, g.b.stride = k * n;
+    g.c.data = on_c.data(), g.c.ld = n, g.c.stride = m * n;
+    REQUIRE(batched_gemm::one_tile(g, nullptr) == cudaSuccess);
+    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+    const std::vector<__half> c = on_c.download();
+    int wrong = 0;
+    for (int64_t i = 0; i < batch * m * n; ++i) {
+        const int64_t of = i / (m * n), row = i / n % m, col = i % n;
+        double sum = 0;
+        for (int64_t p = 0; p < k; ++p)
+            sum += runner::to_double(a[static_cast<size_t>((of * m + row) * k + p)]) *
+                   runner::to_double(b[static_cast<size_t>((of * k + p) * n + col)]);
+        wrong += runner::to_double(c[static_cast<size_t>(i)]) != sum;
+    }
+    return wrong;
+}
+
+TEST_CASE("tiles by TMA and wgmma: every size, also where a tile hangs over the edge") {
+    Case<__half> one;
+    const auto runs = [&] { return batched_gemm::one_tile(one.g, nullptr); };
+    if (runs() == cudaErrorNotSupported) {  // no Hopper, or not compiled for one
+        one.g.a.transposed = true;
+        CHECK(runs() == cudaErrorNotSupported);
+        return;
+    }
+    CHECK(one.wrong_by(runs, [](double x, double, double) { return x; }) == 0);
+    CHECK(wrong_in_one_tile(1, 1, 8, 8) == 0);
+    CHECK(wrong_in_one_tile(1, 64, 64, 64) == 0);
+    CHECK(wrong_in_one_tile(2, 100, 136, 200) == 0);
+    one.g.a.transposed = true;
+    CHECK(runs() == cudaErrorNotSupported);
+    one.g.a.transposed = false;
+    one.g.b.ld = 137;
+    CHECK(runs() == cudaErrorNotSupported);
+    one.g.b.ld = 136;
+    one.g.a.data += 1;
+    CHECK(runs() == cudaErrorNotSupported);
+}
 
 TEMPLATE_TEST_CASE("each epilogue changes every result as it should", "", __half, __nv_bfloat16) {
     using T = TestType;

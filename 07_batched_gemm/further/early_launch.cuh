@@ -33,11 +33,7 @@ __device__ inline void wait_for_earlier() {
 
 // Prefetches the 128 bytes around an address into the L2 cache. The thread receives no data and does not wait.
 __device__ inline void ask_for(const void* address) {
-#ifdef __CUDA_ARCH__
     asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
-#else
-    static_cast<void>(address);
-#endif
 }
 
 // True if the GPU has early launches and the kernel was compiled for such a GPU. A kernel compiled for another would
