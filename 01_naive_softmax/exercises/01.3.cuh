@@ -4,7 +4,8 @@
 // Exercise 01.3: one sum for the whole block
 //
 // Each thread holds a partial sum of its row. Combine the partial sums with BlockReduce, whose result only thread 0
-// receives, and make the result visible to all threads in `row_sum`. Use one barrier, in the right place.
+// receives, and make the result visible to all threads in `row_sum`. Use one barrier of your own, in the right place;
+// BlockReduce has another inside.
 #pragma once
 #include <algorithm>
 #include <cmath>

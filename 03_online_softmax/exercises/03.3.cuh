@@ -3,8 +3,9 @@
 //
 // Exercise 03.3: the second pass
 //
-// `row` holds the row's pair (m, d), visible to every thread. Write the softmax of each column: exp(x - m) / d. Divide
-// once per thread, not once per element, and read shared memory before the loop, not in it.
+// `row` holds the row's pair (m, d), visible to every thread. Write the softmax of each column: exp(x - m) / d. Read shared
+// memory before the loop, not in it: the check counts these reads. Divide before the loop as well, and multiply in it; the
+// check does not see that, the GPU does.
 #pragma once
 #include <algorithm>
 #include <cmath>

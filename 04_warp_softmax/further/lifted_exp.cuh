@@ -18,13 +18,9 @@ namespace warp_softmax {
 // Returns 2^x by a single GPU instruction. The relative error is 2^-22, and results below 2^-126 become 0. (exp2f
 // and __expf take three more instructions to keep such results.)
 __device__ inline float fast_exp2(float x) {
-#ifdef __CUDA_ARCH__
     float y;
     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
     return y;
-#else
-    return exp2f(x);
-#endif
 }
 
 // lifted_exp returns exp(x) * kLift. For 16-bit types it uses fast_exp2: its error is below their rounding error

@@ -33,15 +33,11 @@ __host__ __device__ int phase_of(const T* address) {
 
 // Stores 16 bytes as one access. (nvcc would split it, because other code stores the same elements one by one.)
 __device__ inline void store_16_bytes(void* y, uint4 bits) {
-#ifdef __CUDA_ARCH__
     asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};"
                  :
                  : "l"(__cvta_generic_to_global(y)), "r"(bits.x), "r"(bits.y), "r"(bits.z),
                    "r"(bits.w)
                  : "memory");
-#else
-    *static_cast<uint4*>(y) = bits;
-#endif
 }
 template <class T, int kPack>
 __device__ void store_whole(T* y, const Pack<T, kPack>& pack) {

@@ -17,9 +17,7 @@
 #include <optional>
 
 #include <cooperative_groups.h>
-#ifdef __NVCC__
 #include <cuda/ptx>
-#endif
 
 #include "../../04_warp_softmax/front_call.cuh"
 #include "rows_in_turn.cuh"
@@ -32,7 +30,7 @@ using softmax_stages::this_chip;
 inline constexpr int kLargestCluster = 16;  // blocks; the most that any GPU offers
 
 // Sends a set to another block's shared memory. The barrier `arrived` of that block counts the bytes.
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 template <class Compute>
 __device__ void send(Normalizer<Compute> set, Normalizer<Compute>* there, uint64_t* arrived) {
     const Compute numbers[] = {set.m, set.d};
@@ -66,9 +64,8 @@ struct Cluster {
     // No block may send before all blocks have started. So each block arrives at the cluster's barrier here, and
     // waits at this barrier in exchange(), after it has read x.
     template <class Set>
-    __device__ void open([[maybe_unused]] Scratch<Set>& scratch) const {
+    __device__ void open(Scratch<Set>& scratch) const {
         if (static_cast<int>(blockIdx.x) < first) __nanosleep(blockIdx.x * apart);
-#ifdef __CUDA_ARCH__
         if (threadIdx.x == 0) {
             const unsigned bytes = gridDim.y * sizeof(Set);
             cuda::ptx::mbarrier_init(&scratch.arrived, 1);
@@ -76,7 +73,6 @@ struct Cluster {
             cuda::ptx::mbarrier_arrive_expect_tx(cuda::ptx::sem_release, cuda::ptx::scope_cta,
                                                  cuda::ptx::space_shared, &scratch.arrived, bytes);
         }
-#endif
         __cluster_barrier_arrive_relaxed();
     }
     template <class Set>
@@ -84,7 +80,6 @@ struct Cluster {
         const auto blocks = static_cast<int>(gridDim.y);
         const auto to = static_cast<int>(threadIdx.x);  // lane i of the first warp sends to block i
         __cluster_barrier_wait();
-#ifdef __CUDA_ARCH__
         if (to < blocks) {
             send(block, cluster().map_shared_rank(scratch.of_block + rank(), to),
                  cluster().map_shared_rank(&scratch.arrived, to));
@@ -92,11 +87,6 @@ struct Cluster {
         while (!cuda::ptx::mbarrier_try_wait_parity(
             cuda::ptx::sem_acquire, cuda::ptx::scope_cluster, &scratch.arrived, 0)) {
         }
-#else
-        if (to < blocks) *cluster().map_shared_rank(scratch.of_block + rank(), to) = block;
-        __cluster_barrier_arrive();
-        __cluster_barrier_wait();
-#endif
         return merge_in_warp(scratch.of_block, blocks);
     }
 #else  // never launched: see largest_cluster

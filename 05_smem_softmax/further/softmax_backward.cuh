@@ -34,7 +34,7 @@ __device__ Sum<Compute> merge_in_warp(Sum<Compute> mine) {
     return {warp_softmax::group_sum<32>(mine.sum)};
 }
 
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 template <class Compute>
 __device__ void send(Sum<Compute> set, Sum<Compute>* there, uint64_t* arrived) {
     cuda::ptx::st_async(&there->sum, set.sum, arrived);

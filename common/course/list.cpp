@@ -16,8 +16,6 @@ std::string formatted(const char* format, Parts... parts) {
     return text;
 }
 
-}  // namespace
-
 std::string paragraph_of(const Stage& stage) {
     std::string list = formatted("%-22s %s\n", stage.name.c_str(), stage.title.c_str());
     for (const Variant& variant : stage.variants) {
@@ -27,6 +25,14 @@ std::string paragraph_of(const Stage& stage) {
             list += formatted("    %-20s        %s\n", "", names_of(variant.dtypes).c_str());
     }
     return list;
+}
+
+}  // namespace
+
+std::string kept_paragraph_of(const Stage& stage) {
+    std::string names;
+    for (const NamedInput& input : named_inputs({&stage})) names += " " + input.name;
+    return paragraph_of(stage) + "  inputs:" + names + "\n";
 }
 
 std::string in_common(const std::vector<const Stage*>& stages) {

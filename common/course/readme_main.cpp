@@ -22,7 +22,7 @@ void add_list_if_stale(const std::vector<runner::Stage>& stages, std::vector<Sta
     };
     for (const runner::Stage& stage : stages)
         add_if_stale(records::expected_of(repository, stage.name) / "list.txt",
-                     course::paragraph_of(stage));
+                     course::kept_paragraph_of(stage));
     add_if_stale(repository / course::kListInCommon,
                  course::in_common(runner::chosen_stages(stages, {})));
 }

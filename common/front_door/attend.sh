@@ -66,6 +66,7 @@ attend() {
     attended=starting
     (
         trap - HUP INT QUIT TERM  # a shell has what it starts beside itself ignore SIGINT and SIGQUIT
+        export STAGES_DOOR=$$     # whoever runs kernels ends with it, also where nobody can hand a signal on
         [[ $(type -t "$1") == function ]] || exec "$@"
         heed_signals
         "$@"
@@ -87,7 +88,7 @@ attend() {
         exit $((128 + ended_by))
     fi
     # After a broken pipe nobody listens.
-    ((status <= 128 || status == 141)) || [[ $(type -t "$1") == function || (${attended_as+set} && ! $attended_as) ]] ||
+    ((status <= 128 || status > 128 + 64 || status == 141)) || [[ $(type -t "$1") == function || (${attended_as+set} && ! $attended_as) ]] ||
         say "${attended_as:-${1##*/}} was ended by signal $((status - 128)) ($(kill -l $((status - 128))))"
     return $status
 }

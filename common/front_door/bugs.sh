@@ -8,39 +8,23 @@ bugs() {
     "$build/bugs" "$root" "$@"
 }
 
-# Whether a word names one.
-names_bug() {
-    [[ ${1:-} =~ ^[0-9]?[0-9]\.bug ]]
-}
-
-# check_bug ID [--line NUMBER|--hint|--solution|--reset]
+# Hands it out, or does with it what check's flags say.
 check_bug() {
-    local id='' action=begin
-    local -a line=()
-    while (($# > 0)); do
-        case $1 in
-            --line | --answer | --line=* | --answer=*)
-                [[ $1 == *=* ]] || { (($# > 1)) && set -- "$1=$2" "${@:3}"; } || fail 2 "$1 needs the number of a line"
-                action=judge line=("${1#*=}")
-                ;;
-            --hint | --solution | --reset) action=${1#--} ;;
-            -*) fail 2 "a bug has no flag $1; it has --line NUMBER, --hint, --solution and --reset" ;;
-            *)
-                [[ ! $id ]] || fail 2 "one bug at a time"
-                id=$1
-                ;;
-        esac
-        shift
-    done
-    device=cpu build=$root/build/cpu
-    require check build
+    local -a words=("${action:-begin}" "$1")
+    # A bug's answer is a line, whichever flag says so.
+    if [[ $line$answer ]]; then
+        [[ ! $action ]] || fail 2 "--$action and --line: one of them at a time"
+        words=(judge "$1" "${line:-$answer}")
+    fi
+    [[ $action != watch ]] || fail 2 "a bug has no flag --watch; it has --line NUMBER, --hint, --solution and --reset"
     build bugs
-    bugs "$action" "$id" "${line[@]}"
+    bugs "${words[@]}"
 }
 
-# demo_bugs STAGE: runs each bug of a stage, and shows it. On a terminal each waits for Enter; q ends it.
+# demo_bugs STAGE: runs each bug of a stage, and shows it. On a terminal each has a screen for what is reported and the
+# lines around, and one for the answer; either waits for Enter, and q ends it.
 demo_bugs() {
-    local id word number=0 family='' operation status=0
+    local id word number=0 family='' operation status=0 waits=
     local -a ids facts colour=()
     build=$root/build/cpu
     require demo build
@@ -54,27 +38,47 @@ demo_bugs() {
     build "my_checks_$family"
     attend make_bugs "$build/my/bugs/$1" "${ids[@]}" || return
     together=$build/my/bugs/$1
+    [[ ! -t 0 || ! -t 1 ]] || waits=yes
     for id in "${ids[@]}"; do
-        ((number++ == 0)) || ask_to_go_on || return 0
+        [[ $waits ]] || ((number == 0)) || echo
         mapfile -t facts < <(bugs facts "$id")
+        if [[ $waits ]]; then
+            clear_screen
+            bugs ask "$id"
+            printf '\nchecking what the tools say of it ...'
+        fi
         attend grade_bug "$id" || status=$?
         ((status == 0)) || return $status
+        if [[ $waits ]]; then
+            wait_for_enter "Enter: the answer; q: enough" || return 0
+            clear_screen
+        fi
         bugs show "$together/$id.json" "$id" "$id right" "${colour[@]}"
+        ((++number))
+        [[ ! $waits ]] || wait_for_enter "Enter: $( ((number < ${#ids[@]})) && echo "the next one; q: enough" || echo "the end")" || return 0
     done
 }
 
-# A bug's launcher and the right one, on the input that shows it.
+# A bug's launcher and the right one, on the input that shows it. The verdict has all that is said.
 grade_bug() {
+    local status=0
     local -a on=(--usual)
     [[ ! ${facts[4]} ]] || on=(--input "${facts[4]}")
-    grade_together "$together/$1.json" --only "$1" "${on[@]}"
+    grade_together "$together/$1.json" --only "$1" "${on[@]}" >"$together/said" 2>&1 || status=$?
+    ((status == 0)) || cat "$together/said" >&2
+    return $status
 }
 
-ask_to_go_on() {
+clear_screen() {
+    [[ ${TERM:-dumb} == dumb ]] || printf '\033[H\033[2J'
+}
+
+# wait_for_enter WORDS: false after q. What was typed before is dropped.
+wait_for_enter() {
     local answer
-    echo
-    [[ -t 0 && -t 1 ]] || return 0
-    read -rsp "Enter: the next one; q: enough" answer
+    while read -rs -n 100 -t 0.01 answer; do :; done
+    printf '\r\033[K\n'
+    read -rsp "$1" answer || return
     printf '\r\033[K'
     [[ $answer != q ]]
 }

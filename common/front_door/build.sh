@@ -59,6 +59,16 @@ require_built() {
     done
 }
 
+# Whether these programs are there and newer than their sources, as far as can be told without the lock.
+are_built() {
+    local target
+    has_ninja_files && is_configured && know_targets "$@" || return
+    for target in "$@"; do
+        [[ -f $build/$target && -x $build/$target ]] || return
+    done
+    [[ ! $(objects_to_compile "$@") ]]
+}
+
 # Locks the clone and makes the files that a build of some targets begins with.
 prepare() {
     lock
@@ -80,6 +90,8 @@ build() {
         require_built "$@"
         return
     fi
+    # Who only runs what is there does not wait for another's build.
+    ! is_locked || ! are_built "$@" || return 0
     prepare "$@"
     objects=$(objects_to_compile "$@") || true
     [[ ! $objects ]] || announcement+=" (about $(in_words "$(seconds_to_compile <<<"$objects")")${run_seconds:+; running it about $(in_words "$run_seconds")})"

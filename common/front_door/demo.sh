@@ -37,7 +37,10 @@ demo() {
     [[ $device == auto ]] || flags+=(--device "$device")
     choose_device
     build=$root/build/$device
-    require demo build
-    build demo
+    # A list of steps is worth no build.
+    if [[ " ${flags[*]} " != *' --steps '* || ! -x $build/demo ]]; then
+        require demo build
+        build demo
+    fi
     exec "$build/demo" "$root" "${stages[0]}" "${flags[@]}"
 }

@@ -32,7 +32,7 @@ usage: ./stages VERB [STAGE...] [flags]
 
 A STAGE is a number or the start of a name: 3, 03, online, 03_online_softmax;
 several stand behind each other, or with commas: 01,03. In its place run, xray
-and debug take a program of your own: my/name.cu
+and debug take a program of your own: my/name.cu, or a folder my/name
 END
     flags
     echo
@@ -59,7 +59,7 @@ END
 help_for() {
     case $1 in
         run) echo "usage: ./stages run [STAGE...] [flags]
-       ./stages run my/name.cu [its words]
+       ./stages run my/name.cu|my/folder [flags] [-- its words]
 Checks every variant of the stages (of all, where none is named) on every named
 input against the fp64 reference and the stage before, then measures. One stage
 alone builds fastest. At the end pictures of the records are drawn into a folder
@@ -83,10 +83,21 @@ alone builds fastest. At the end pictures of the records are drawn into a folder
                       with --peers: compiles and times the softmax kernels of a
                       checkout, too (FasterTransformer: version 1)
 
-A program of your own, any .cu in my/ with a main(), is compiled and run; on the
-CPU device its faults, races and reads of what nobody has written are said. The
-compiler also gets what STAGES_MY_FLAGS says. STAGES_MY=off: runs faster, and
-looks for faults alone. Words behind -- are the program's, whatever they are." ;;
+A program of your own is compiled and run: any .cu in my/ with a main(), or a
+folder in my/ whose .cu, .cpp and .c files are one program, which then runs in
+that folder. On the CPU device its faults, races and reads of what nobody has
+written are said.
+
+  --fast              look for nothing, and run many times as fast; every few
+                      seconds say how far the grid is
+  --include DIR       look for headers there, too; may be repeated
+  --define NAME[=VALUE]
+                      define a macro; may be repeated. A folder's Makefile is
+                      asked for its files and flags; STAGES_MY_FLAGS has more
+  --main FILE         of a folder: the one that has the main()
+  --arch 80|90        compile device code as for sm_80 or, as without the flag,
+                      sm_90a: what __CUDA_ARCH__ says; on a GPU, nvcc's -arch
+All other words are the program's; behind -- whatever they are." ;;
         test) echo "usage: ./stages test [STAGE...] [flags] [flags of ctest]
 Builds the tests, all or those of the stages named, and runs them with ctest.
 Says first how long that will take. Flags that filter must leave a test: none is
@@ -123,9 +134,17 @@ Prints one screen: a row for each of several variants, or one variant's page, a
 long one shortened. --variant NAME chooses one; --lines adds the lines of the
 source, the busiest first; --all prints everything.
 
-       ./stages xray my/name.cu [--lines] [--all] [--json FILE] [--picture DIR]
-                     [its words]
-The same of the kernels that a program of your own launches, as written." ;;
+  --lesson            the lesson's variants alone; of one stage built alone
+
+       ./stages xray my/name.cu|my/folder [--lines] [--all] [--json FILE]
+                     [--picture DIR] [flags of run] [-- its words]
+The same of the kernels that a program of your own launches, as written.
+
+  --draw-tile FILE    an SVG picture of the first kernel's tensor copy: the box,
+                      and where its chunks of 16 bytes lie in shared memory's
+                      banks
+  --draw-ring FILE    an SVG picture of block 0's stages, which bulk copies fill
+                      and mbarriers count: who fills, multiplies and waits" ;;
         ncu) echo "usage: ./stages ncu [STAGE...] [flags]
 Records what the GPU itself counts, to compare with xray: every variant, at even
 and at odd shapes, in all types of 16 and 32 bits. Needs Nsight Compute." ;;
@@ -142,8 +161,9 @@ Without a terminal gdb's commands come from stdin.
   --shape ROWSxCOLS   default: 256x1024
   --batch COMMAND     what gdb is to do before it leaves; may be repeated
 
-       ./stages debug my/name.cu [--kernel NAME] [--block B] [--thread T]
-                      [--batch COMMAND] [its words]
+       ./stages debug my/name.cu|my/folder [--kernel NAME] [--block B]
+                      [--thread T] [--batch COMMAND] [flags of run]
+                      [-- its words]
 The same in a program of your own, at the first launch of such a kernel." ;;
         try) echo "usage: ./stages try my/kernel.cuh --as OPERATION [--launcher NAME] [flags]
        ./stages try --as
@@ -160,13 +180,14 @@ A launcher that refuses shapes declares what it takes in a comment above it:
   --launcher NAME     another function: online_softmax::block_per_row
   --fuzz CASES        also random cases; --seed S: others; --case N: one alone
   --picture DIR       draw sectors and banks, as xray does
-  --all               every line that was counted; else the busiest, on a screen
+  --all               every line that was counted; else the busiest, and where
+                      something is wrong none
   --json FILE         the counts, as xray --json writes them
 and the flags of run, such as --shape and --dtype. Its records are in results/,
 of the CPU device as 99_my_kernel.partial.json. What is wrong leaves none." ;;
         check) echo "usage: ./stages check
        ./stages check EXERCISE [flags]
-       ./stages check [EXERCISE|STAGE...] [--json] [flags]
+       ./stages check [EXERCISE|STAGE...] [--json [--present]] [flags]
        ./stages check QUESTION [--answer NUMBER]
        ./stages check BUG [--line NUMBER]
 Exercises: a stage's kernel with its idea left open. \`check\` alone lists them
@@ -180,15 +201,19 @@ counts; its answer is counted when you give one.
   --watch             answer again at every save; Ctrl-C ends it
   --hint              a hint: three for each exercise, each more direct
   --solution          the lines themselves, and where the stage has them
-  --reset             the file as it was handed out; yours becomes 03.1.cuh.old
+  --reset             the file as it was handed out; yours becomes 03.1.cuh.old,
+                      and the exercise is open again
   --fast              the fast track: the first exercise of each stage
   --seed SEED         inputs of this seed; each run draws others and names it
-  --json              one JSON document, for a class's CI. Checks all that are
-                      named, else all; hands out nothing
+  --json              one JSON document, for a class's CI. Checks what is
+                      named, else everything, and the answers in my/answers.txt
+                      (--answer and --line write it); hands out nothing
+  --present           with --json: of the exercises those alone that are in my/
 
 \`check 05.bug2\` hands out a stage's header with one wrong line as
 my/05.bug2.cuh and says what is reported of it; look into it with try, xray or
-debug. --line NUMBER names the line: right, near (the same function) or no.
+debug. --line NUMBER names the line: right, near (the same function) or no. Of a
+missing line the one before the gap and the one after it are right.
 --hint (two), --solution and --reset as above.
 Exit status: 0 where all that was checked is right, 1 where something is wrong
 or open. What is right stays noted in my/progress.json." ;;
@@ -198,19 +223,22 @@ or open. What is right stays noted in my/progress.json." ;;
 A stage's lecture at a terminal of 80 x 24 or more: lines of the source, those
 marked that differ from the stage before; commands and what they print; recorded
 times; pictures; questions whose answer comes with the next key.
-Enter, n or an arrow goes on, b back, a number and Enter to that step; r runs
-the command again; q ends. e opens a copy of the stage's header, my/NN_demo.cuh,
-in \$EDITOR, then compiles and checks it with \`try\`.
+Enter, n or an arrow goes on, b back, a number and Enter to that step (g and the
+number while a question waits); r runs the command again; n or Ctrl-C stops it;
+? lists the keys; q ends. e opens a copy of the stage's header, my/NN_demo.cuh,
+in \$EDITOR at the line on the screen, then compiles it and checks the kernel on
+the screen with \`try\`.
 
   --prepare           runs all that the lecture runs: nothing is compiled
                       or installed while it is given, and no network needed
   --auto SECONDS      without a keyboard: a step every so many seconds
   --from STEP         begin there
-  --steps             list the steps
+  --steps             list the steps and their pictures
   --bugs              the stage's planted bugs instead: what is reported, the
                       wrong line beside the right one, and what the checks say.
-                      On a terminal each waits for Enter. \`check 05.bug2\` has
-                      the same bugs as cases to solve
+                      On a terminal the report and the lines around come first,
+                      the answer after Enter. \`check 05.bug2\` has the same
+                      bugs as cases to solve
 NO_COLOR in the environment: no colours. LECTURES.md has plans for a lecture and
 for a course." ;;
         report) echo "usage: ./stages report [STAGE...] [--out FILE]
@@ -226,7 +254,8 @@ of what nobody has written, and all that xray or try says.
 Exit status: 1 where something is wrong with a kernel; the page says what." ;;
         my) echo "usage: ./stages my
 Lists the programs of your own, my/*.cu and in folders below, and what each last
-said. ./stages run my/name.cu runs one; common/course/my/README.md says more." ;;
+said, and folders that were run as one program. ./stages run my/name.cu runs
+one; common/course/my/README.md says more." ;;
         new) echo "usage: ./stages new NUMBER NAME
 Writes a stage NUMBER_NAME, as in 09_my_idea, that builds and passes: a header
 with a kernel to replace, its launcher, a test, an example and a README to fill

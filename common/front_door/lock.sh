@@ -19,6 +19,16 @@ lock() {
     fi
 }
 
+# Whether another process holds the lock.
+is_locked() {
+    [[ ! $locked ]] || return 1
+    if command -v flock >/dev/null; then
+        [[ -e $root/build/lock ]] && ! flock -n 0 <"$root/build/lock"
+    else
+        [[ -e $root/build/lock.held ]]
+    fi
+}
+
 # In a process that may outlive the script's hold on the lock: closes its own.
 leave_lock() {
     [[ ! $locked =~ ^[0-9]+$ ]] || exec {locked}<&-

@@ -7,7 +7,8 @@
 #   command:NAME,OTHER[:VERSION]   one of these programs (from that version on)
 #   header:PATH,OTHER              one of these headers
 #   library:FILE,OTHER             one of these files where the linker looks
-# `plot` is optional: without it pictures are left as scripts with their numbers (see plot.sh).
+# `plot` is optional: without it pictures are left as scripts with their numbers (see plot.sh). So is `made`: without it
+# the Makefile of a folder of one's own is not read.
 readonly needs="
 build  command:${CXX:-g++}:11       g++                      g++ 11 or newer
 build  command:cmake:3.22           cmake                    CMake 3.22 or newer
@@ -15,6 +16,8 @@ build  command:ninja                ninja-build              Ninja
 build  header:CLI/CLI.hpp           libcli11-dev             CLI11
 build  header:nlohmann/json.hpp     nlohmann-json3-dev       nlohmann-json
 test   header:catch2/catch_all.hpp,catch2/catch.hpp  catch2  Catch2, version 2 or 3
+test   command:make                 make                     make
+made   command:make                 make                     make
 debug  command:gdb                  gdb                      gdb
 lint   command:git                  git                      git
 lint   command:clang-format         clang-format             clang-format (14 decides)

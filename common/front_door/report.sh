@@ -7,7 +7,7 @@
 # report my/name.cu [--out FILE] [its words]
 # report my/kernel.cuh --as OPERATION [--out FILE] [words of try]
 write_report() {
-    local out='' own='' operation='' status=0
+    local out='' subject='' operation='' status=0
     local -a given=()
     while (($# > 0)); do
         case $1 in
@@ -19,7 +19,7 @@ write_report() {
             --out=*) out=${1#*=} ;;
             *)
                 [[ $1 != --as && $1 != --as=* ]] || operation=yes
-                if [[ ! $own ]] && { names_my_program "$1" || [[ $1 == *.cuh ]]; }; then own=$1; else given+=("$1"); fi
+                if [[ ! $subject ]] && { names_my_program "$1" || [[ $1 == *.cuh ]]; }; then subject=$1; else given+=("$1"); fi
                 ;;
         esac
         shift
@@ -28,13 +28,13 @@ write_report() {
     device=cpu
     build=$root/build/cpu
     report_folder=$build/report
-    if [[ $own == *.cuh && ! $operation ]]; then
-        fail 2 "a header is reported as what it computes: ./stages report $own --as softmax; \`./stages try --as\` lists what there is"
+    if [[ $subject == *.cuh && ! $operation ]]; then
+        fail 2 "a header is reported as what it computes: ./stages report $subject --as softmax; \`./stages try --as\` lists what there is"
     fi
     find_place_for_report
     if [[ $operation ]]; then
         report_launcher "${given[@]}" || status=$?
-    elif [[ $own ]]; then
+    elif [[ $subject ]]; then
         report_program "${given[@]}" || status=$?
     else
         report_course "${given[@]}" || status=$?
@@ -46,7 +46,7 @@ write_report() {
 find_place_for_report() {
     local name=report
     if [[ ! $out ]]; then
-        [[ ! $own ]] || name=${own##*/}
+        [[ ! $subject ]] || name=${subject##*/}
         out=results/${name//[^A-Za-z0-9_.-]/_}.html
         mkdir -p results 2>/dev/null || true
     fi
@@ -73,20 +73,20 @@ report_course() {
 # What is wrong with a kernel is part of its report: it is written, and the exit status is that of what looked at it.
 report_launcher() {
     local status=0
-    [[ -f $own || -f $root/$own ]] || fail 2 "there is no $own"
-    begin_own_report "./stages try $own $*"
-    try_mine "$own" "$@" --all "${into_folder[@]}" >"$report_folder/said" || status=$?
+    [[ -f $subject || -f $root/$subject ]] || fail 2 "there is no $subject"
+    begin_own_report "./stages try $subject $*"
+    try_mine "$subject" "$@" --all "${into_folder[@]}" >"$report_folder/said" || status=$?
     ((status < 2)) || return $status
     end_own_report
 }
 
 report_program() {
     local status=0
-    find_my_program "$own"
-    begin_own_report "./stages xray $own --lines"
+    find_my_program "$subject"
+    begin_own_report "./stages xray $subject --lines"
     # Its words come last: all that is ours must stand before them.
-    xray_mine "$own" --lines --all "${into_folder[@]}" "$@" >"$report_folder/said" || status=$?
-    [[ ! -s $my_folder/said ]] || printf '\n%s: %s\n' "$own" "$(cat "$my_folder/said")" >>"$report_folder/said"
+    xray_mine "$subject" --lines --all "${into_folder[@]}" "$@" >"$report_folder/said" || status=$?
+    [[ ! -s $my_folder/said ]] || printf '\n%s: %s\n' "$subject" "$(cat "$my_folder/said")" >>"$report_folder/said"
     end_own_report
 }
 
@@ -102,8 +102,8 @@ begin_own_report() { # COMMAND
 # With `status` as what looked at the kernel ended. That it drew pictures the page shows.
 end_own_report() {
     awk '/^drew /{ drew = 1; next } drew && /^    /{ next } { drew = 0; print }' "$report_folder/said" >"$report_folder/printed"
-    attend "$build/report_page" "$root" own "$out" "$report_folder/counts.json" "$own" "$called" "$report_folder/printed" \
+    attend "$build/report_page" "$root" own "$out" "$report_folder/counts.json" "$subject" "$called" "$report_folder/printed" \
         "$status" "$report_folder/pictures" || status=$?
-    ((status == 0)) || say "something is wrong with $own: the report says what"
+    ((status == 0)) || say "something is wrong with $subject: the report says what"
     return $status
 }

@@ -64,6 +64,10 @@ A stage's variants and named inputs: ./stages list 03   All stages': --all"
     fi
     print_answer "$(awk -v stages="${stages[*]}" '
         /^[0-9][0-9]_/ { shown = !stages || index(" " stages " ", " " $1 " ") }
-        /^$/ { shown = 1 }
-        shown' "${texts[@]}")"
+        /^  inputs:/ {
+            for (i = 2; shown && i <= NF; ++i) has[$i] = 1
+            next
+        }
+        /^$/ { shown = in_common = 1 }
+        shown && !(in_common && /^    / && !($1 in has))' "${texts[@]}")"
 }

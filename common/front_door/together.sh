@@ -65,5 +65,5 @@ make_together() {
 # common/course/check/grade_main.cpp.
 grade_together() {
     rm -f "$1"
-    STAGES_MY_ENDING=$together/ending CPU_DEVICE_WATCHDOG_SECONDS=${CPU_DEVICE_WATCHDOG_SECONDS:-0.2} "$together/program" --verdict "$@"
+    STAGES_MY_ENDING=$together/ending CPU_DEVICE_WATCHDOG_SECONDS=${CPU_DEVICE_WATCHDOG_SECONDS:-2} "$together/program" --verdict "$@"
 }

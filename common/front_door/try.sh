@@ -9,7 +9,7 @@
 try_mine() {
     local header='' operation='' launcher='' cases='' dtypes='' path status=0
     local -a words=() devices=(cpu) of_cases=() of_xray=(--lines)
-    local only_case=
+    local only_case='' counts_wanted=
     while (($# > 0)); do
         case $1 in
             --as=* | --launcher=* | --fuzz=* | --seed=* | --case=* | --picture=* | --json=* | --dtype=*)
@@ -30,13 +30,16 @@ try_mine() {
             --picture)
                 (($# > 1)) || fail 2 "--picture needs a folder"
                 of_xray+=(--picture "$(from_here "$2")")
+                counts_wanted=yes
                 ;;
             --json)
                 [[ ${2:-} && $2 != - ]] || fail 2 "--json needs a file"
                 of_xray+=(--json "$(from_here "$2")")
+                counts_wanted=yes
                 ;;
             --all)
                 of_xray+=(--all)
+                counts_wanted=yes
                 shift
                 continue
                 ;;
@@ -146,8 +149,12 @@ try_on_device() {
     # What never ends would be waited for again.
     [[ ! -e $STAGES_MY_NEVER_ENDS ]] || return 1
     if [[ $device == cpu ]]; then
-        # Where no shape is within the limits there is nothing to count.
-        run_try xray "${of_xray[@]}" || status=$((status == 0 ? $? : status))
+        if ((status == 0)) || [[ $counts_wanted ]]; then
+            # Where no shape is within the limits there is nothing to count.
+            run_try xray "${of_xray[@]}" || status=$((status == 0 ? $? : status))
+        else
+            print_answer "--all counts it line by line all the same."
+        fi
         sed 's/^/note: /' "$my_folder/notes" >&2
     elif ((status == 0)); then
         plot_try "$stage" "$folder"
@@ -158,12 +165,14 @@ try_on_device() {
 
 # Runs the program. Where the launcher ended it, sets `ended_in`, the case (see common/course/my/ending.hpp), and
 # `ended_how`, in words; `ended_said` where the program has printed them itself, as it does unless a file for its verdict
-# is named.
+# is named. STAGES_MY_WITHIN in the environment is a command that it runs within, such as bwrap with its flags.
 run_tried() {
     local status=0 word='' what=
+    local -a within
+    read -ra within <<<"${STAGES_MY_WITHIN:-}"
     ended_in='' ended_how='' ended_said=
     rm -f "$STAGES_MY_ENDING"
-    attended_as='' attend "$my_folder/program" "$@" || status=$?
+    attended_as='' attend "${within[@]}" "$my_folder/program" "$@" || status=$?
     # Ended from outside, or nobody reads what it says.
     [[ $status != 129 && $status != 130 && $status != 141 && $status != 143 && -e $STAGES_MY_ENDING ]] || return $status
     { read -r word && read -r ended_in && read -r what; } <"$STAGES_MY_ENDING" || true

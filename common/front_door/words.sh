@@ -25,6 +25,7 @@ edit_distance() {
 check_verb() {
     local word=$1 verb nearest distance
     local -i least=99
+    # shellcheck disable=SC2154  # of help.sh
     for verb in $verbs; do
         [[ $word != "$verb" ]] || return 0
         distance=$(edit_distance "$word" "$verb")

@@ -44,7 +44,7 @@ void note_hazards(StageRun& run, const std::optional<Counts>& counts, Validation
     run.watch.found = run.watch.found || !counts->hazards.empty();
     for (const Counts::Hazard& hazard : counts->hazards) {
         if (said_before == nullptr || !said_before->has_failure(hazard.cause))
-            validation.add_failure(where, hazard.text, hazard.cause);
+            validation.add_failure(where, hazard.text, hazard.cause, hazard.harmless);
     }
 }
 

@@ -124,7 +124,7 @@ void measure_counts(StageRun& run) {
         "  Counted on the CPU device, not timed. loads, stores: accesses per element (in\n"
         "  brackets: %s). moved: bytes of global memory moved per byte\n"
         "  asked for; 1 is perfect. conflicts: of banks of shared memory, as %s.\n",
-        run.stage.own ? "what would do" : "as the lesson claims",
+        run.stage.own ? "each operand once" : "as the lesson claims",
         run.stage.own ? "written" : "compiled");
     print_more_traffic(run);
     print_races_looked_for(run);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "common/runner/launcher.hpp"
 
+#include "common/runner/probe.hpp"
+
 namespace runner {
 
 View launch_view(const Operation& operation, const Shape& shape, DType dtype, const View& inputs,
@@ -11,6 +13,17 @@ View launch_view(const Operation& operation, const Shape& shape, DType dtype, co
     return all;
 }
 
+namespace {
+
+std::vector<Probe::Array> named_arrays(const Operation& operation, const Call& call) {
+    std::vector<Probe::Array> arrays;
+    for (const Operand& each : operation.operands(call.shape, call.dtype))
+        arrays.push_back({call.operands[each.name].data, size_of(each.type), each.name, each.dims});
+    return arrays;
+}
+
+}  // namespace
+
 Launcher::Launcher(const Variant& variant, const Shape& shape, DType dtype, const View& inputs,
                    const View& outputs)
     : variant_(variant),
@@ -20,7 +33,9 @@ Launcher::Launcher(const Variant& variant, const Shape& shape, DType dtype, cons
             launch_view(*variant.operation, shape, dtype, inputs, outputs),
             workspace_.data(),
             workspace_.size(),
-            nullptr} {}
+            nullptr} {
+    probe().name_arrays(named_arrays(*variant.operation, call_));
+}
 
 void Launcher::operator()(cudaStream_t stream) {
     call_.stream = stream;

@@ -72,12 +72,24 @@ std::vector<Shape> shapes_for(const std::vector<Case>& cases, const Variant& var
     return chosen;
 }
 
-// How a header says that its launcher takes no such place.
-std::string remedy(const Places& places) {
+// What is special about such places, and how a header says that its launcher takes none: unless its limits are given.
+std::string remedy(const Places& places, bool limits_are_given) {
+    std::string why =
+        "; an operand may begin at any element, where an access of several elements "
+        "is misaligned";
+    std::string limit = places.front().operand + " % 16 == 0";
     for (const FuzzCase::Place& place : places) {
-        if (!place.over.empty()) return place.operand + " != " + place.over;
+        if (place.over.empty()) continue;
+        why = "; " + place.operand + " may be the same array as " + place.over +
+              ": an element is overwritten before it is read";
+        limit = place.operand + " != " + place.over;
+        break;
     }
-    return places.front().operand + " % 16 == 0";
+    return limits_are_given ? why
+                            : why +
+                                  "; a launcher that takes no such addresses says so above "
+                                  "itself: `// takes: " +
+                                  limit + "`";
 }
 
 }  // namespace
@@ -105,11 +117,7 @@ void validate_placed(StageRun& run, const Operation& family, DType dtype) {
                         return;
                     }
                     if (!said.empty()) wrong = said;
-                    validation.add_failure(where,
-                                           wrong +
-                                               "; a launcher that takes no such addresses says "
-                                               "so above itself: `// takes: " +
-                                               remedy(places) + "`",
+                    validation.add_failure(where, wrong + remedy(places, run.limits_are_given),
                                            is_in_place(places) ? "in place" : "odd addresses");
                 });
             }

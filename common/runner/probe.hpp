@@ -25,8 +25,9 @@ struct Counts {
     // What is wrong though the result may be right: races in a block's shared memory (and in global memory, where
     // that is watched), reads of what nobody in it wrote. A sentence for each pair of lines.
     struct Hazard {
-        std::string text;   // with the threads that did it
-        std::string cause;  // the same without them: another launch may find others
+        std::string text;       // with the threads that did it
+        std::string cause;      // the same without them: another launch may find others
+        bool harmless = false;  // all write the same value
     };
     std::vector<Hazard> hazards;
     bool global_watched = false;  // for races in global memory as well, between blocks too
@@ -45,6 +46,20 @@ public:
     // Said after a start: nobody has written these bytes of device memory, whatever lies there. Where races in global
     // memory are looked for, a kernel that reads them is a hazard.
     virtual void forget_written(const void* low, size_t bytes) = 0;
+
+    // From now on, of a grid with at least so many blocks only the last block runs, smaller grids do not run at all, and
+    // an allocation may exceed the memory that there is. 0 ends this. For launches on more elements than memory holds.
+    virtual void run_only_ends_of_grids(uint64_t fewest_blocks) = 0;
+
+    // The operands of the launches that follow, so that a bad address is said as an element of one of them. Replaces
+    // those named before.
+    struct Array {
+        const void* low = nullptr;
+        size_t element_bytes = 0;
+        std::string name;
+        std::vector<int64_t> dims;
+    };
+    virtual void name_arrays(const std::vector<Array>& arrays) = 0;
 
     // Said before a start: who writes these bytes of device memory last until the stop is told after that, once and
     // in words, by last_writer(). Empty where nobody can know.

@@ -10,6 +10,8 @@ public:
     std::optional<Counts> stop() override { return std::nullopt; }
     void watch_global_memory() override {}
     void forget_written(const void*, size_t) override {}
+    void run_only_ends_of_grids(uint64_t) override {}
+    void name_arrays(const std::vector<Array>&) override {}
     void follow(const void*, size_t) override {}
     std::string last_writer() override { return ""; }
     cudaStream_t begin_launcher(cudaStream_t given) override { return given; }

@@ -44,8 +44,9 @@ Verdict run_stage(StageRun& run) {
     std::printf("\n");
     {
         const Interruption interruption;
-        if (on_gpu() && run.stage.own && run.verdict == Verdict::wrong) {
-            say("not timed: what a wrong kernel takes is no measure");
+        if (run.stage.own && run.verdict == Verdict::wrong) {
+            say(on_gpu() ? "not timed: what a wrong kernel takes is no measure"
+                         : "not counted: what a wrong kernel does is no measure");
         } else if (on_gpu()) {
             measure_times(run);
         } else {

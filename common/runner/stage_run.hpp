@@ -24,6 +24,7 @@ struct StageRun {
     std::string narrowed_by;  // the flags that narrow the run, as typed, and what else did
     const std::optional<Array>& array;
     std::vector<const Variant*> chosen;
+    bool limits_are_given = false;  // what a launcher takes is not for its author to say
 
     std::map<std::pair<const Variant*, DType>, Validation> results = {};
 

@@ -5,6 +5,7 @@
 
 #include "common/runner/attempt.hpp"
 #include "common/runner/choose.hpp"
+#include "common/runner/far.hpp"
 #include "common/runner/launcher.hpp"
 #include "common/runner/placed.hpp"
 #include "common/runner/progress.hpp"
@@ -222,6 +223,7 @@ void validate(StageRun& run) {
             for (const Case& one : further_cases(run, *family)) {
                 if (!is_wrong(run, dtype)) validate_case(run, *family, one, dtype, sample);
             }
+            validate_far(run, *family, dtype);
         }
     }
 }

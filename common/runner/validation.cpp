@@ -60,8 +60,8 @@ void Validation::add_comparison(const std::string& where, const std::string& pre
 }
 
 void Validation::add_failure(const std::string& where, const std::string& what,
-                             const std::string& cause) {
-    add_to(failures_, cause, where + ": " + what, 1);
+                             const std::string& cause, bool harmless) {
+    add_to(failures_, cause, where + ": " + what, 1, harmless);
 }
 
 bool Validation::has_failure(const std::string& cause) const {
@@ -75,10 +75,17 @@ void Validation::add_not_run(const std::string& where, const std::string& why) {
 }
 
 void Validation::add_to(std::vector<std::pair<std::string, Group>>& groups,
-                        const std::string& cause, const std::string& text, size_t most_shown) {
+                        const std::string& cause, const std::string& text, size_t most_shown,
+                        bool harmless) {
     auto known = std::find_if(groups.begin(), groups.end(),
                               [&](const auto& group) { return group.first == cause; });
-    if (known == groups.end()) known = groups.insert(groups.end(), {cause, {}});
+    if (known == groups.end()) {
+        const auto before =
+            harmless ? groups.end()
+                     : std::find_if(groups.begin(), groups.end(),
+                                    [](const auto& group) { return group.second.harmless; });
+        known = groups.insert(before, {cause, {{}, 0, harmless}});
+    }
     Group& group = known->second;
     if (group.shown.size() < most_shown) {
         group.shown.push_back(text);

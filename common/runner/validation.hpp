@@ -34,8 +34,10 @@ struct Validation {
                         const Report& report);
     // Not against it, since it is wrong itself.
     void leave_uncompared(const std::string& previous) { ++uncompared_[previous]; }
-    // What went wrong otherwise. Those of one cause are shown once.
-    void add_failure(const std::string& where, const std::string& what, const std::string& cause);
+    // What went wrong otherwise. Those of one cause are shown once. harmless: no result depends on it, so all other
+    // failures are shown before it.
+    void add_failure(const std::string& where, const std::string& what, const std::string& cause,
+                     bool harmless = false);
     bool has_failure(const std::string& cause) const;
     // Not checked, and why.
     void add_not_run(const std::string& where, const std::string& why);
@@ -67,15 +69,17 @@ private:
     struct Group {
         std::vector<std::string> shown;  // where and what, of the first few
         int more = 0;
+        bool harmless = false;
     };
     void add_to(std::vector<std::pair<std::string, Group>>& groups, const std::string& cause,
-                const std::string& text, size_t most_shown);
+                const std::string& text, size_t most_shown, bool harmless = false);
 
     int not_run_ = 0;
     int unjudged_ = 0;
     std::vector<std::pair<std::string, Group>> unjudged_cases_;  // by the reason
     std::map<std::string, Open> open_;
-    std::vector<std::pair<std::string, Group>> failures_;  // by cause, in the order of the first
+    std::vector<std::pair<std::string, Group>>
+        failures_;  // by cause, in the order of the first, harmless ones last
     std::vector<std::pair<std::string, Group>> left_out_;  // the same of what was not run
     std::map<std::string, int> declared_open_;             // cases by the variant's reason
     std::map<std::string, int> uncompared_;                // cases by the earlier variant's name

@@ -2,9 +2,11 @@
 #include "common/course/bugs/bug.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
+#include "common/course/check/in_my.hpp"
 #include "common/course/check/task.hpp"
 #include "common/io/files.hpp"
 #include "common/io/text.hpp"
@@ -100,19 +102,9 @@ Lines header_of(const Bug& bug, const fs::path& root) {
     return io::lines_in(io::text_in(root / bug.header));
 }
 
-// A line that includes a file beside the header, as it has to read in my/.
-std::string included_from_my(const std::string& line, const Bug& bug) {
-    static const std::string kWords = "#include \"";
-    const size_t end = line.find('"', kWords.size());
-    if (line.compare(0, kWords.size(), kWords) != 0 || end == std::string::npos) return line;
-    const fs::path file =
-        fs::path(bug.header).parent_path() / line.substr(kWords.size(), end - kWords.size());
-    return kWords + "../" + file.lexically_normal().generic_string() + line.substr(end);
-}
-
 // A header as a file in my/, with what the bug appends.
 std::string text_of(Lines lines, const Bug& bug) {
-    for (std::string& line : lines) line = included_from_my(line, bug);
+    lines = lines_in_my(std::move(lines), bug.header);
     if (!bug.launch.empty()) lines.emplace_back();
     lines.insert(lines.end(), bug.launch.begin(), bug.launch.end());
     return joined(lines);
@@ -161,6 +153,13 @@ LineRange function_of(const Bug& bug, const fs::path& root) {
     while (range.first > 1 && !ends(range.first - 1)) --range.first;
     while (range.last < lines.size() && !ends(range.last)) ++range.last;
     return range;
+}
+
+size_t line_number(const std::string& word) {
+    constexpr size_t kDigits = 6;
+    const bool is_number = !word.empty() && word.size() <= kDigits &&
+                           word.find_first_not_of("0123456789") == std::string::npos;
+    return is_number ? std::stoul(word) : 0;
 }
 
 Lines differing_right(const Bug& bug) {

@@ -59,6 +59,9 @@ LineRange wrong_lines(const Bug& bug, const std::filesystem::path& root);
 // The function, or the class, in which they stand.
 LineRange function_of(const Bug& bug, const std::filesystem::path& root);
 
+// The number that a word names; 0 if it names none.
+size_t line_number(const std::string& word);
+
 // The lines that differ: of the header where it is right, and those that stand there in place of them. One of them may
 // be empty.
 std::vector<std::string> differing_right(const Bug& bug);

@@ -12,12 +12,14 @@
 //   hint ID, solution ID, reset ID
 //   caught VERDICT ID RIGHT   of two launchers of a verdict (grade_main.cpp): the checks that have caught the first
 //   show VERDICT ID RIGHT     that in full, with the wrong line beside the right one; --colour: in colour
+//   ask ID                what is reported, and the lines around the wrong one
 #include <algorithm>
 #include <cstdio>
 #include <stdexcept>
 
 #include "common/course/bugs/bug.hpp"
 #include "common/course/bugs/caught.hpp"
+#include "common/course/check/answers.hpp"
 #include "common/course/check/measures.hpp"
 #include "common/course/check/progress.hpp"
 #include "common/course/check/task.hpp"
@@ -105,7 +107,9 @@ int begin(const Course& course, const Bug& bug) {
     io::print_heading(bug.id, bug.own_name);
     say("Reported: " + bug.symptom);
     std::printf("\n");
-    say("A line of " + bug.own_name + " is wrong or missing. Which one?");
+    say("A line of " + bug.own_name +
+        " is wrong or missing. Which one? If one is missing, name the line before or after the "
+        "gap.");
     std::printf("    ./stages check %s --line NUMBER\n", bug.id.c_str());
     std::printf("  To look into it:\n    %s\n", try_command(bug).c_str());
     std::printf("  --hint gives a hint, --solution the line.\n");
@@ -144,11 +148,14 @@ void print_difference(const Bug& bug, bool in_colour) {
 }
 
 int judge(Course& course, const Bug& bug, const std::string& word) {
-    if (word.empty() || word.size() > 6 ||
-        word.find_first_not_of("0123456789") != std::string::npos)
-        throw UsageError("--line needs the number of a line of " + bug.own_name);
-    const size_t line = std::stoul(word);
+    const size_t line = course::line_number(word);
+    const size_t all = io::lines_in(text_with(bug, course.root)).size();
+    if (line == 0 || line > all)
+        throw UsageError("--line needs the number of a line of " + bug.own_name + ", 1 to " +
+                         std::to_string(all));
     const LineRange wrong = wrong_lines(bug, course.root);
+    course::Answers answers(course.root);
+    course::note_answer(answers, course.progress, bug.id, word, wrong.has(line));
     if (!wrong.has(line)) {
         const bool near = function_of(bug, course.root).has(line);
         say(near ? "Near: line " + word + " is right, but the bug is in the same function."
@@ -156,7 +163,6 @@ int judge(Course& course, const Bug& bug, const std::string& word) {
         std::printf("  --hint gives a hint.\n");
         return 1;
     }
-    course.progress.add_right(bug.id);
     say("RIGHT. " + bug.explanation);
     std::printf("\n");
     print_difference(bug, false);
@@ -171,7 +177,7 @@ int judge(Course& course, const Bug& bug, const std::string& word) {
 }
 
 int hint(Course& course, const Bug& bug) {
-    course::say_next_hint(course.progress, bug.id, bug.hints);
+    course::say_next_hint(course.progress, bug.id, bug.hints, "the line");
     return 0;
 }
 
@@ -191,6 +197,29 @@ int reset(Course& course, const Bug& bug) {
     return 0;
 }
 
+// The lines of the header with the bug around the wrong ones, as far as its function goes.
+void print_around(const Bug& bug, const fs::path& root) {
+    constexpr size_t kAround = 5, kWidth = 80, kHanging = 13;
+    const std::vector<std::string> lines = io::lines_in(text_with(bug, root));
+    const LineRange wrong = wrong_lines(bug, root), function = function_of(bug, root);
+    size_t first = std::max(function.first, wrong.first - std::min(wrong.first, kAround));
+    while (first < wrong.first && lines[first - 1].empty()) ++first;
+    const size_t last = std::min(function.last, wrong.last + kAround);
+    for (size_t line = first; line <= last; ++line) {
+        char number[16];
+        std::snprintf(number, sizeof number, "%5zu  ", line);
+        std::printf("%s\n", io::wrapped(number + lines[line - 1], kWidth, kHanging).c_str());
+    }
+}
+
+int ask(const Course& course, const Bug& bug) {
+    io::print_heading(bug.id, bug.header);
+    say("Reported: " + bug.symptom);
+    std::printf("\n");
+    print_around(bug, course.root);
+    return 0;
+}
+
 const json& launcher_called(const json& verdict, const std::string& name) {
     for (const json& launcher : verdict.at("launchers")) {
         if (launcher.value("name", "") == name) return launcher;
@@ -207,7 +236,7 @@ int print_caught(const json& verdict, const std::string& id, const std::string& 
     return 0;
 }
 
-// Of a count: "sectors per load request: 5.00, and 4.00 without the bug".
+// Of a count: "sectors loaded: 1280, and 1024 without the bug".
 void print_count(const std::string& name, const json& launcher, const json& right) {
     const course::Measure& measure = *course::measure_called(name);
     const auto of = [&](const json& each) {
@@ -266,6 +295,7 @@ int run(std::vector<std::string> words) {
                     in_colour);
     const Bug& bug = course.called(word(2));
     if (verb == "facts") return print_facts(bug);
+    if (verb == "ask") return ask(course, bug);
     if (verb == "begin") return begin(course, bug);
     if (verb == "judge") return judge(course, bug, word(3));
     if (verb == "hint") return hint(course, bug);

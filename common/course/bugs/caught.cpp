@@ -22,18 +22,22 @@ std::string check_of(const std::string& cause) {
             return "address";
         case 702:  // cudaErrorLaunchTimeout
             return "never ends";
+        case 800:  // cudaErrorNotPermitted: of the host's access it is said which copy does that; else it is a stream
+            return cause.find("cudaMemcpy") != std::string::npos ? "host" : "synchronization";
         default:
             return "synchronization";
     }
     static const std::pair<const char*, const char*> kChecks[] = {
         // its first words
         {"the result", "values"},
+        {"wrapped index", "wrapped index"},
         {"in place", "in place"},
         {"odd addresses", "odd addresses"},
         {"race in ", "race"},
         {"shared memory that nobody has written", "unwritten read"},
         {"global memory that nobody has written", "unwritten read"},
         {"reads its output", "stale output"},
+        {"no kernel", "copies"},
     };
     for (const auto& [words, check] : kChecks) {
         if (cause.rfind(words, 0) == 0) return check;

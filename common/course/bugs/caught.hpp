@@ -6,6 +6,9 @@
 //   synchronization                       threads of a block or a warp wait for some that do not come
 //   launch                                the grid or the block is none
 //   never ends, stale output
+//   host                                  the host touches memory of the device's
+//   copies                                memory is copied or filled without a kernel, or no kernel is launched
+//   wrapped index                         with more than 2^31 elements, an index has wrapped
 //   and the names of measures (common/course/check/measures.hpp): the launcher does that more often than the right one
 #pragma once
 #include <set>
@@ -18,7 +21,7 @@ namespace course {
 // The check that has a finding of this cause, as the runner words it; the cause itself where none has.
 std::string check_of(const std::string& cause);
 
-// In words, for a heading: "race", "sectors per load request".
+// In words, for a heading: "race", "sectors loaded".
 std::string words_for(const std::string& check);
 
 // The checks that have caught a launcher; `launcher` and `right` are two of the launchers of a verdict

@@ -2,8 +2,10 @@
 #include "common/course/check/answer.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
+#include "common/course/bugs/caught.hpp"
 #include "common/course/check/measures.hpp"
 #include "common/course/check/task.hpp"
 #include "common/io/files.hpp"
@@ -44,19 +46,53 @@ std::string lines_text(const json& lines, const Measure& measure) {
     return text;
 }
 
+// "There only 1 of 32 lanes takes part. " of requests that leave out half of a warp or more.
+std::string idle_text(const Measure& measure, double lanes) {
+    constexpr double kWarp = 32, kFew = kWarp / 2;
+    if (!std::string_view(measure.name).ends_with("requests") || lanes == 0 || lanes > kFew)
+        return "";
+    const std::string shown = io::number(lanes, 1);
+    return "There only " + (shown == "1.0" ? "1 of 32 lanes takes part. "
+                                           : shown + " of 32 lanes take part on average. ");
+}
+
+// The measures that the exercise names, and those of accesses and launches of which the learner has more than the solution.
 json counts_of(const Exercise& exercise, const json& yours, const json& enough) {
     json counts = json::array();
-    for (const auto& [name, sentence] : exercise.counted) {
-        const double mine = yours.at(name).at("value"), least = enough.at(name).at("value");
-        json one = {{"measure", name},
-                    {"words", measure_called(name)->words},
+    for (const Measure& measure : all_measures()) {
+        const auto named =
+            std::find_if(exercise.counted.begin(), exercise.counted.end(),
+                         [&](const auto& each) { return each.first == measure.name; });
+        const bool is_named = named != exercise.counted.end();
+        const json& count = yours.at(measure.name);
+        const double mine = count.at("value"), least = enough.at(measure.name).at("value");
+        if (!is_named && (measure.sentence == nullptr || !is_more(mine, least))) continue;
+        json one = {{"measure", measure.name},
+                    {"words", measure.words},
                     {"yours", mine},
                     {"enough", least},
-                    {"lines", yours.at(name).at("lines")}};
-        if (is_more(mine, least)) one["sentence"] = sentence;
+                    {"lines", count.at("lines")}};
+        if (is_more(mine, least)) {
+            one["sentence"] = idle_text(measure, count.at("lanes")) +
+                              (is_named ? named->second : measure.sentence);
+        }
         counts.push_back(one);
     }
     return counts;
+}
+
+// All keys of a finding.
+json finding_of(const std::string& cause, const json& said) {
+    return {{"cause", cause}, {"said", said}, {"more", 0},
+            {"input", ""},    {"about", ""},  {"advice", ""}};
+}
+
+std::string advice_on(const Exercise& exercise, const json& finding) {
+    const std::string check = check_of(finding.at("cause")), input = finding.at("input");
+    for (const auto& [of, sentence] : exercise.mistakes) {
+        if (of == input || of == check) return sentence;
+    }
+    return "";
 }
 
 bool is_untouched(const Exercise& exercise) {
@@ -69,7 +105,12 @@ void add_graded(const Exercise& exercise, const std::filesystem::path& folder, j
     answer["seed"] = document.at("seed");
     answer["cases"] = verdict.at("cases");
     answer["launches"] = verdict.at("launches");
-    answer["findings"] = verdict.at("findings");
+    for (const json& each : verdict.at("findings")) {
+        json finding = finding_of(each.at("cause"), each.at("said"));
+        finding.update(each);
+        finding["advice"] = advice_on(exercise, finding);
+        answer["findings"].push_back(finding);
+    }
     if (!answer["findings"].empty()) {
         answer["state"] = is_untouched(exercise) ? "untouched" : "wrong";
         return;
@@ -104,13 +145,29 @@ void print_task(const Exercise& exercise) {
 
 void print_findings(const json& answer) {
     // One of each cause: the others are seldom news.
+    std::string advised;
     for (const json& finding : answer.at("findings")) {
         const json& said = finding.at("said");
+        const std::string about = finding.at("about"), advice = finding.at("advice");
         say("  WRONG: " + said.at(0).get<std::string>());
         const size_t more = said.size() - 1 + finding.at("more").get<size_t>();
         if (more > 0)
             std::printf("    and %zu more %s like it\n", more, more == 1 ? "case" : "cases");
+        if (!about.empty())
+            say("    The input " + finding.at("input").get<std::string>() + ": " + about + ".");
+        if (!advice.empty() && advice != advised) say("    " + advice);
+        advised = advice;
     }
+}
+
+// Of a count that is more than enough.
+void print_excess(const json& count) {
+    const Measure& measure = *measure_called(count.at("measure"));
+    const std::string lines = lines_text(count.at("lines"), measure);
+    std::printf("\n");
+    say("  Right, but " + value_text(count.at("yours"), measure) + " " + measure.words + " where " +
+        value_text(count.at("enough"), measure) + " would do" +
+        (lines.empty() ? "" : ": " + lines) + ". " + count.at("sentence").get<std::string>());
 }
 
 void print_counts(const json& answer) {
@@ -126,14 +183,15 @@ void print_counts(const json& answer) {
                    value_text(count.at("enough"), measure)});
     }
     table.print();
+    // One mistake shows in several counts: what one before, closer to the cause, explains is not said again.
+    double explained = 0;
     for (const json& count : answer.at("counts")) {
         if (!count.contains("sentence")) continue;
-        const Measure& measure = *measure_called(count.at("measure"));
-        const std::string lines = lines_text(count.at("lines"), measure);
-        std::printf("\n");
-        say("  Right, but " + value_text(count.at("yours"), measure) + " " + measure.words +
-            " where " + value_text(count.at("enough"), measure) + " would do" +
-            (lines.empty() ? "" : ": " + lines) + ". " + count.at("sentence").get<std::string>());
+        const double factor =
+            count.at("yours").get<double>() / std::max(count.at("enough").get<double>(), 1e-9);
+        const bool follows = measure_called(count.at("measure"))->follows;
+        if (!follows || is_more(factor, explained)) print_excess(count);
+        explained = std::max(explained, factor);
     }
 }
 
@@ -143,14 +201,19 @@ json answer_of(const Exercise& exercise, const std::filesystem::path& folder) {
     json answer = {{"exercise", exercise.id},
                    {"title", exercise.title},
                    {"file", exercise.own_name},
-                   {"findings", json::array()}};
+                   {"findings", json::array()},
+                   {"counts", json::array()},
+                   {"seed", nullptr},
+                   {"cases", 0},
+                   {"launches", 0},
+                   {"shape", exercise.shape}};
     const std::string outcome = io::text_in(folder / "outcome");
     const std::string word = outcome.substr(0, outcome.find('\n'));
     std::string rest = outcome.substr(std::min(outcome.size(), word.size() + 1));
     rest.erase(rest.find_last_not_of('\n') + 1);
     const auto find = [&](const char* state) {
         answer["state"] = state;
-        answer["findings"].push_back({{"cause", word}, {"said", {rest}}, {"more", 0}});
+        answer["findings"].push_back(finding_of(word, json::array({rest})));
     };
     if (word == "graded") {
         add_graded(exercise, folder, answer);
@@ -190,9 +253,6 @@ void print_answer(const Exercise& exercise, const json& answer, const Manner& ma
     }
     if (state == "wrong") {
         print_findings(answer);
-        if (exercise.overflows && answer.at("findings").at(0).at("cause") == "the result")
-            say("  In this exercise a row whose exponentials overflow has to come out as NaN or "
-                "0.");
         return;
     }
     say("  Results right in " + std::to_string(answer.at("cases").get<int>()) +

@@ -21,9 +21,11 @@ namespace course {
 // The answer:
 //   exercise, title, file
 //   state          open, untouched, does not compile, wrong, more than needed or right
-//   findings       what is wrong, in words: a list of {cause, said, more}
+//   findings       what is wrong, in words: a list of {cause, said, more, input, about, advice}: the named input, what it
+//                  is, and what the exercise says to a mistake that shows there
 //   counts         a list of {measure, words, yours, enough, lines, sentence}; sentence: where yours is more
 //   seed, cases, launches, shape
+// All of them are always there; seed is null and the others are empty or 0 where nothing has run.
 nlohmann::json answer_of(const Exercise& exercise, const std::filesystem::path& folder);
 
 bool is_right(const nlohmann::json& answer);

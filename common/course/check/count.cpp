@@ -2,6 +2,10 @@
 #include "common/course/check/count.hpp"
 
 #include <algorithm>
+#include <initializer_list>
+#include <map>
+#include <mutex>
+#include <tuple>
 
 #include "common/runner/launcher.hpp"
 #include "common/runner/tensors.hpp"
@@ -14,9 +18,80 @@ namespace {
 using xray::AccessKind;
 using xray::KernelCounts;
 
+double ratio(double a, double b) {
+    return b == 0 ? 0 : a / b;
+}
+
+// What one line of the source has of a count.
+struct Part {
+    double value = 0;
+    int64_t accesses = 0, requests = 0;
+};
+using Lines = std::map<std::string, Part>;
+
+// "my/03.3.cuh:44"; of what a collective of CUB does, the line that calls it: "my/03.3.cuh:44 (by CUB)".
+std::string line_text(const xray::SourceMap& sources, uintptr_t place) {
+    return sources.text_of(place) + (sources.in_cub(place) ? " (by CUB)" : "");
+}
+
+// Their sum, and the lines in order.
+Counted counted(const Lines& lines) {
+    Counted counted;
+    double most = 0;
+    for (const auto& [line, part] : lines) {
+        counted.value += part.value;
+        counted.lines.emplace_back(line, part.value);
+        if (part.value <= most) continue;
+        most = part.value;
+        counted.lanes =
+            ratio(static_cast<double>(part.accesses), static_cast<double>(part.requests));
+    }
+    std::stable_sort(counted.lines.begin(), counted.lines.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    return counted;
+}
+
+// The requests of each warp, by its place in the launch.
+class WarpListener : public xray::Listener {
+public:
+    void on_launch(const cpu_device::ObservedLaunch&) override { ++launch_; }
+    void on_request(uint3 block, unsigned warp, const xray::Request& request) override {
+        if (request.kind == AccessKind::shared_copy) return;  // the second half of a load
+        const std::lock_guard<std::mutex> lock(mutex_);
+        Places& places = warps_[{launch_, block.z, block.y, block.x, warp}];
+        ++places[request.place];
+    }
+    void on_fused_request(uint3, unsigned, const xray::Request&) override {}
+
+    // Of the warp that makes the most.
+    Counted busiest(const xray::SourceMap& sources) const {
+        const Places* most = nullptr;
+        int64_t sum = 0;
+        for (const auto& [warp, places] : warps_) {
+            int64_t of_warp = 0;
+            for (const auto& [place, requests] : places) of_warp += requests;
+            if (of_warp > sum) most = &places;
+            sum = std::max(sum, of_warp);
+        }
+        Lines lines;
+        if (most != nullptr) {
+            for (const auto& [place, requests] : *most)
+                lines[line_text(sources, place)].value += static_cast<double>(requests);
+        }
+        return counted(lines);
+    }
+
+private:
+    using Places = std::map<uintptr_t, int64_t>;
+    int launch_ = 0;
+    std::mutex mutex_;
+    std::map<std::tuple<int, unsigned, unsigned, unsigned, unsigned>, Places> warps_;
+};
+
 // Counts what kernels do, and notes what is done without one: nothing of that is counted.
 class KernelCounter : public xray::Counter {
 public:
+    using Counter::Counter;
     bool has_seen_copies() const { return copies_; }
 
     void written_by_host(uintptr_t low, size_t bytes) override {
@@ -29,91 +104,61 @@ private:
     bool copies_ = false;
 };
 
-double ratio(double a, double b) {
-    return b == 0 ? 0 : a / b;
-}
-
-// The sum over all kernels of what `of` says of one instruction's counts of that kind, with the lines it stands on;
-// divided by `by`.
+// The sum over all kernels of what `of` says of one instruction's counts of those kinds, divided by `by`, with the lines
+// it stands on.
 template <class Of>
 Counted summed(const std::vector<KernelCounts>& kernels, const xray::SourceMap& sources,
-               AccessKind kind, double by, Of of) {
-    Counted counted;
-    std::map<std::string, double> lines;
+               std::initializer_list<AccessKind> kinds, double by, Of of) {
+    Lines lines;
     for (const KernelCounts& kernel : kernels) {
         for (const auto& [site, counts] : kernel.sites) {
-            if (site.kind != kind) continue;
+            if (std::find(kinds.begin(), kinds.end(), site.kind) == kinds.end()) continue;
             const double part = ratio(static_cast<double>(of(counts)), by);
-            counted.value += part;
-            if (part != 0) lines[sources.text_of(site.place)] += part;
+            if (part == 0) continue;
+            Part& line = lines[line_text(sources, site.place)];
+            line.value += part;
+            line.accesses += counts.accesses;
+            line.requests += counts.requests;
         }
     }
-    counted.lines.assign(lines.begin(), lines.end());
-    std::stable_sort(counted.lines.begin(), counted.lines.end(),
-                     [](const auto& a, const auto& b) { return a.second > b.second; });
-    return counted;
+    return counted(lines);
 }
 
-Counted joined(Counted one, const Counted& other) {
-    one.value += other.value;
-    one.lines.insert(one.lines.end(), other.lines.begin(), other.lines.end());
-    std::stable_sort(one.lines.begin(), one.lines.end(),
-                     [](const auto& a, const auto& b) { return a.second > b.second; });
-    return one;
-}
-
-// Sectors per request over all, and the lines by their own ratio.
-Counted sectors_per_request(const std::vector<KernelCounts>& kernels,
-                            const xray::SourceMap& sources, AccessKind kind) {
-    Counted counted;
-    std::map<std::string, xray::Counts> lines;
-    xray::Counts all;
-    for (const KernelCounts& kernel : kernels) {
-        for (const auto& [site, counts] : kernel.sites) {
-            if (site.kind != kind) continue;
-            lines[sources.text_of(site.place)] += counts;
-            all += counts;
-        }
-    }
-    const auto of = [](const xray::Counts& counts) {
-        return ratio(static_cast<double>(counts.sectors), static_cast<double>(counts.requests));
-    };
-    counted.value = of(all);
-    for (const auto& [line, counts] : lines) counted.lines.emplace_back(line, of(counts));
-    std::stable_sort(counted.lines.begin(), counted.lines.end(),
-                     [](const auto& a, const auto& b) { return a.second > b.second; });
-    return counted;
-}
-
-Counts counts_of(const std::vector<KernelCounts>& kernels, double bytes) {
+Counts counts_of(const std::vector<KernelCounts>& kernels, const WarpListener& warps,
+                 double bytes) {
     const xray::SourceMap sources(kernels);
-    const auto sum = [&](AccessKind kind, double by, auto of) {
-        return summed(kernels, sources, kind, by, of);
+    using Kind = AccessKind;
+    const auto sum = [&](std::initializer_list<Kind> kinds, auto of, double by = 1) {
+        return summed(kernels, sources, kinds, by, of);
     };
     const auto requests = [](const xray::Counts& each) { return each.requests; };
+    const auto accesses = [](const xray::Counts& each) { return each.accesses; };
     const auto asked = [](const xray::Counts& each) { return each.bytes; };
+    const auto sectors = [](const xray::Counts& each) { return each.sectors; };
     const auto conflicts = [](const xray::Counts& each) { return each.conflicts; };
     Counts counts;
     for (const Measure& measure : all_measures()) counts[measure.name];
-    counts["loads"] = sum(AccessKind::global_load, bytes, asked);
-    counts["stores"] = sum(AccessKind::global_store, bytes, asked);
-    counts["load_requests"] = sum(AccessKind::global_load, 1, requests);
-    counts["store_requests"] = sum(AccessKind::global_store, 1, requests);
-    counts["load_sectors"] = sectors_per_request(kernels, sources, AccessKind::global_load);
-    counts["store_sectors"] = sectors_per_request(kernels, sources, AccessKind::global_store);
-    counts["shared_requests"] = joined(sum(AccessKind::shared_load, 1, requests),
-                                       sum(AccessKind::shared_store, 1, requests));
-    counts["bank_conflicts"] = joined(sum(AccessKind::shared_load, 1, conflicts),
-                                      sum(AccessKind::shared_store, 1, conflicts));
+    counts["loads"] = sum({Kind::global_load}, asked, bytes);
+    counts["stores"] = sum({Kind::global_store}, asked, bytes);
+    counts["atomics"] =
+        sum({Kind::global_atomic, Kind::shared_atomic, Kind::remote_atomic, Kind::constant_atomic},
+            accesses);
+    counts["load_requests"] = sum({Kind::global_load}, requests);
+    counts["store_requests"] = sum({Kind::global_store}, requests);
+    counts["busiest_warp"] = warps.busiest(sources);
+    counts["load_sectors"] = sum({Kind::global_load}, sectors);
+    counts["store_sectors"] = sum({Kind::global_store}, sectors);
+    counts["shared_requests"] = sum({Kind::shared_load, Kind::shared_store}, requests);
+    counts["bank_conflicts"] = sum({Kind::shared_load, Kind::shared_store}, conflicts);
     for (const KernelCounts& kernel : kernels) {
-        const auto warps = static_cast<double>(kernel.blocks) *
-                           ((kernel.configuration.block.x * kernel.configuration.block.y *
-                                 kernel.configuration.block.z +
-                             31) /
-                            32);
+        const auto of_kernel = static_cast<double>(kernel.blocks) *
+                               ((kernel.configuration.block.x * kernel.configuration.block.y *
+                                     kernel.configuration.block.z +
+                                 31) /
+                                32);
         counts["barriers"].value +=
             ratio(static_cast<double>(kernel.barriers), static_cast<double>(kernel.blocks));
-        counts["exchanges"].value += ratio(static_cast<double>(kernel.warp_exchanges), warps);
+        counts["exchanges"].value += ratio(static_cast<double>(kernel.warp_exchanges), of_kernel);
         counts["launches"].value += static_cast<double>(kernel.launches);
     }
     return counts;
@@ -128,7 +173,8 @@ Counts count_launch(const runner::Variant& variant, const runner::Shape& shape, 
         filled_inputs(operation, shape, dtype, operation.usual_input(), seed);
     const runner::Tensors outputs = poisoned_outputs(operation, shape, dtype, inputs.view());
     runner::Launcher launch(variant, shape, dtype, inputs.view(), outputs.view());
-    KernelCounter counter;
+    WarpListener warps;
+    KernelCounter counter(&warps);
     {
         const xray::Counting counting(counter);
         launch();
@@ -144,7 +190,7 @@ Counts count_launch(const runner::Variant& variant, const runner::Shape& shape, 
         throw runner::LauncherError(variant.name + "() launches no kernel", "no kernel");
     const auto bytes = static_cast<double>(runner::size_of(dtype)) *
                        static_cast<double>(operation.elements(shape));
-    return counts_of(counter.kernels(), bytes);
+    return counts_of(counter.kernels(), warps, bytes);
 }
 
 }  // namespace course

@@ -49,6 +49,9 @@ Exercise read_exercise(const fs::path& root, const fs::path& handed_out) {
         exercise.learned = said.at("learned");
         exercise.shape = said.value("shape", "");
         exercise.overflows = said.value("overflows", false);
+        const json mistakes = said.value("mistakes", json::object());
+        for (const auto& [of, sentence] : mistakes.items())
+            exercise.mistakes.emplace_back(of, sentence);
         for (const Measure& measure : all_measures()) {
             if (said.at("counted").contains(measure.name))
                 exercise.counted.emplace_back(measure.name, said["counted"][measure.name]);

@@ -5,7 +5,10 @@
 //   operation         what launch() computes, as ./stages try --as names it
 //   hints             three, each more direct
 //   solution          the lines for the open part, which are lines of the stage
-//   counted           by the name of a measure (measures.hpp) what is said where it is more than the solution's
+//   counted           by the name of a measure (measures.hpp) what is said where it is more than the solution's;
+//                     accesses and launches count in every exercise
+//   mistakes          by the name of an input, or of a check that finds something (bugs/caught.hpp: "race", "in place"), what
+//                     is said besides where that is wrong first: may be left out
 //   learned           what is said where all is right
 //   shape, overflows  where they are counted, and whether results may overflow as stage 01's do: both may be left out
 #pragma once
@@ -25,7 +28,8 @@ struct Exercise {
     std::string title, operation, shape, learned;
     bool overflows = false;
     std::vector<std::string> hints, solution;
-    std::vector<std::pair<std::string, std::string>> counted;  // measure, sentence
+    std::vector<std::pair<std::string, std::string>> counted;   // measure, sentence
+    std::vector<std::pair<std::string, std::string>> mistakes;  // input or cause, sentence
 };
 
 // Every exercise of the repository at `root`, in order. FileError where a file of one makes no sense.

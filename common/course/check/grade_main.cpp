@@ -2,6 +2,7 @@
 //
 // The main() of a program with a launcher of a learner's, or with an exercise's solution (./stages check):
 //   program --verdict FILE [--seed SEED] [--shape SHAPE]   checks results and races, then counts
+//   program --verdict - ...                                hands the document over as verdict_channel.hpp says
 //   program --verdict FILE --only WORD [--usual|--input NAME] ...   those with that in their name; on one input alone
 //   program --counts FILE ...                                            counts alone
 // Writes a JSON document: {"seed": ..., "launchers": [{"name", "cases", "launches", "findings", "counts"}]}. Nothing
@@ -9,10 +10,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <stdexcept>
 
 #include <nlohmann/json.hpp>
 
 #include "common/course/check/count.hpp"
+#include "common/course/check/verdict_channel.hpp"
 #include "common/io/files.hpp"
 #include "common/io/standard_output.hpp"
 #include "common/runner/arguments.hpp"
@@ -65,7 +68,7 @@ json json_of(const course::Counts& counts) {
     for (const auto& [name, counted] : counts) {
         json lines = json::array();
         for (const auto& [line, part] : counted.lines) lines.push_back({line, part});
-        of_all[name] = {{"value", counted.value}, {"lines", lines}};
+        of_all[name] = {{"value", counted.value}, {"lines", lines}, {"lanes", counted.lanes}};
     }
     return of_all;
 }
@@ -92,12 +95,26 @@ json counted(const runner::Variant& variant, const Words& words) {
     return result;
 }
 
+// One thing that is wrong. Its first words name the input, where there is one: "about" says what that is, unless it is the
+// first, which every operation has plain.
+json finding_of(const runner::Operation& operation, const std::string& cause,
+                const std::vector<std::string>& said, int more) {
+    json finding = {{"cause", cause}, {"said", said}, {"more", more}, {"input", ""}, {"about", ""}};
+    const std::vector<runner::NamedInput> inputs = operation.inputs();
+    for (const runner::NamedInput& each : inputs) {
+        if (!said.front().starts_with(each.name + ", ")) continue;
+        finding["input"] = each.name;
+        if (each.name != inputs.front().name) finding["about"] = each.summary;
+    }
+    return finding;
+}
+
 json graded(const runner::Stage& stage, const Words& words) {
     runner::RunOptions options;
     options.quick = true;
     options.seed = words.seed;
     const std::optional<runner::Array> no_array;
-    runner::StageRun run{stage, options, "", no_array, {}};
+    runner::StageRun run{stage, options, "", no_array, {}, true};
     for (const runner::Variant& variant : stage.variants) run.chosen.push_back(&variant);
     if (!words.input.empty()) options.inputs = {words.input};
     if (words.usual) options.inputs = {stage.variants.front().operation->usual_input()};
@@ -108,19 +125,14 @@ json graded(const runner::Stage& stage, const Words& words) {
     int cases = 0;
     for (const auto& [of, validation] : run.results) {
         cases += validation.cases;
-        for (const runner::Validation::Failure& failure : validation.failures()) {
+        const runner::Operation& operation = *of.first->operation;
+        for (const runner::Validation::Failure& failure : validation.failures())
+            findings.push_back(finding_of(operation, failure.cause, failure.shown, failure.more));
+        if (findings.empty() && validation.verdict() != runner::Verdict::good)
             findings.push_back(
-                {{"cause", failure.cause}, {"said", failure.shown}, {"more", failure.more}});
-        }
-        if (findings.empty() && validation.verdict() != runner::Verdict::good) {
-            findings.push_back({{"cause", "not judged"},
-                                {"said", validation.remarks(of.first->name)},
-                                {"more", 0}});
-        }
-    }
-    if (findings.empty() && cases == 0) {
-        findings.push_back(
-            {{"cause", "not judged"}, {"said", {"nothing was checked"}}, {"more", 0}});
+                finding_of(operation, "not judged", validation.remarks(of.first->name), 0));
+        if (findings.empty() && cases == 0)
+            findings.push_back(finding_of(operation, "not judged", {"nothing was checked"}, 0));
     }
     result["cases"] = cases;
     result["launches"] = run.watch.launches;
@@ -166,7 +178,11 @@ int grade(const Words& words) {
         result["name"] = stage.name;
         document["launchers"].push_back(result);
     }
-    write(path, document);
+    if (path == "-") {
+        if (!course::send_verdict(document)) throw std::runtime_error("nobody takes the verdict");
+    } else {
+        write(path, document);
+    }
     return 0;
 }
 

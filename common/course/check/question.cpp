@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <regex>
 #include <stdexcept>
 
 #include <nlohmann/json.hpp>
@@ -22,10 +24,20 @@ Question::Count count_in(const json& said, const std::filesystem::path& path) {
     return count;
 }
 
+// Digits in groups of three, as in 1,024, without the commas.
+std::string without_groups(const std::string& words) {
+    static const std::regex kGrouped("[0-9]{1,3}(,[0-9]{3})+(\\.[0-9]+)?");
+    std::string digits = words;
+    if (std::regex_match(words, kGrouped))
+        digits.erase(std::remove(digits.begin(), digits.end(), ','), digits.end());
+    return digits;
+}
+
 double plain_number(const std::string& words) {
-    size_t end = 0;
-    const double number = std::stod(words, &end);
-    if (end != words.size() || !std::isfinite(number)) throw std::invalid_argument(words);
+    const std::string digits = without_groups(words);
+    char* end = nullptr;
+    const double number = std::strtod(digits.c_str(), &end);
+    if (digits.empty() || *end != 0 || !std::isfinite(number)) throw std::invalid_argument(words);
     return number;
 }
 
@@ -43,6 +55,7 @@ std::vector<Question> all_questions(const std::filesystem::path& root) {
                                   name,
                                   one.at("question"),
                                   one.at("why"),
+                                  one.at("hints").get<std::vector<std::string>>(),
                                   {count_in(one.at("count"), path)}};
                 if (one.contains("over")) question.counts.push_back(count_in(one["over"], path));
                 questions.push_back(question);
@@ -65,11 +78,12 @@ double answer_to(const Question& question, const std::filesystem::path& folder) 
 }
 
 double number_in(const std::string& words) {
-    std::string digits = words;
-    digits.erase(std::remove(digits.begin(), digits.end(), ','), digits.end());
-    const size_t stroke = digits.find('/');
-    if (stroke == std::string::npos) return plain_number(digits);
-    return plain_number(digits.substr(0, stroke)) / plain_number(digits.substr(stroke + 1));
+    const size_t stroke = words.find('/');
+    if (stroke == std::string::npos) return plain_number(words);
+    const double number =
+        plain_number(words.substr(0, stroke)) / plain_number(words.substr(stroke + 1));
+    if (!std::isfinite(number)) throw std::invalid_argument(words);
+    return number;
 }
 
 }  // namespace course

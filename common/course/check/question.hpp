@@ -4,6 +4,7 @@
 // answers, from a launch of an exercise's solution. They lie in the stage's exercises/questions.json, an object for each
 // letter:
 //   question, why    what is asked, and what is said of a right answer
+//   hints            each more direct; the last says how to measure it
 //   count            {exercise, measure, shape}: what is counted of which solution, and where
 //   over             another such, by which the former is divided: may be left out
 #pragma once
@@ -22,6 +23,7 @@ struct Question {
     std::string id;     // "01.a"
     std::string stage;  // "01_naive_softmax"
     std::string text, why;
+    std::vector<std::string> hints;
     std::vector<Count> counts;  // one, or two: the first over the second
 };
 

@@ -31,17 +31,23 @@ bool comes_before(const One& a, const One& b) {
 // Whether a word means a stage: 3, 03 or 03_online_softmax.
 bool means_stage(const std::string& word, const std::string& stage);
 
-// The one that a word means: its id, with or without the leading 0. UsageError, which lists all ids, where it means none.
+// The one that a word means: its id, with or without the leading 0. UsageError, which lists the ids of its stage, or the
+// stages that have any, where it means none.
 template <class One>
 const One& called(const std::vector<One>& all, const std::string& word, const char* kind) {
     const std::string id = word.find('.') == 1 ? "0" + word : word;
     const auto found =
         std::find_if(all.begin(), all.end(), [&](const One& each) { return each.id == id; });
     if (found != all.end()) return *found;
-    std::string ids;
-    for (const One& each : all) ids += " " + each.id;
-    throw UsageError(std::string("no ") + kind + " '" + io::printable(word) +
-                     "'; there are:" + ids);
+    std::string ids, stages;
+    for (const One& each : all) {
+        const std::string number = each.stage.substr(0, 2);
+        if (id.compare(0, 3, number + ".") == 0) ids += " " + each.id;
+        if (stages.find(number) == std::string::npos) stages += " " + number;
+    }
+    throw UsageError(std::string("no ") + kind + " '" + io::printable(word) + "'; " +
+                     (ids.empty() ? std::string("stages with ") + kind + "s are:" + stages
+                                  : "there are:" + ids));
 }
 
 // The ids that the words mean, those of a stage among them; all where there are no words. `is_taken` leaves some of a
@@ -78,11 +84,13 @@ const One* next_open(const std::vector<const One*>& all, size_t from, const Prog
     return nullptr;
 }
 
-// Prints the next hint, and remembers that. Returns whether it was the last.
-bool say_next_hint(Progress& progress, const std::string& id,
-                   const std::vector<std::string>& hints);
+// Prints the next hint, and remembers that. After the last it says that --solution shows `solution`, "the lines", unless
+// that is empty.
+void say_next_hint(Progress& progress, const std::string& id, const std::vector<std::string>& hints,
+                   const std::string& solution);
 
-// Puts the text in my/ anew, and forgets what was reached. The file that was there stays beside it, as NAME.old.
+// Puts the text in my/ anew, and forgets what was reached. A file with other text stays beside it, as NAME.old, NAME.old2
+// and so on: none of those is replaced.
 void hand_out_again(Progress& progress, const std::string& id, const std::filesystem::path& own,
                     const std::string& own_name, const std::string& text);
 

@@ -1,39 +1,41 @@
 // SPDX-License-Identifier: MIT
 //
 // demo ROOT STAGE [--auto SECONDS] [--from STEP] [--prepare] [--steps] [--device DEVICE]: a stage's lecture at a terminal
-// (lecture.hpp), step by step. Enter or n: on; b: back; a number and Enter: to that step; r: runs the step's command
-// again; e: edits a copy of the stage's header and checks it; q: ends. Where standard input is no terminal it gives a
-// line for each key.
+// (lecture.hpp), step by step. Enter or n: on; b: back; a number and Enter: to that step, with a g before it while a
+// question waits; r: runs the step's command again; e: edits a copy of the stage's header and checks it; ?: lists the
+// keys; q: ends. While a command runs, n or Ctrl-C stops it. Where standard input is no terminal it gives a line for
+// each key.
 //   --auto      needs no keyboard: a step every so many seconds, to the end
 //   --prepare   runs once whatever the steps run, so that nothing is compiled later
 //   --steps     lists the steps
-// Exit status 0; 1 where something that was prepared fails; 2 where words make no sense.
-#include <poll.h>
+// Exit status 0; 1 where something that was prepared fails; 2 where words make no sense; 130 after Ctrl-C.
 #include <sys/ioctl.h>
-#include <sys/wait.h>
-#include <termios.h>
 #include <unistd.h>
 
-#include <chrono>
+#include <algorithm>
 #include <cmath>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
-#include <iostream>
 #include <map>
 #include <sstream>
 #include <stdexcept>
 
+#include "common/course/check/in_my.hpp"
+#include "common/course/demo/keys.hpp"
+#include "common/course/demo/running.hpp"
 #include "common/course/demo/screen.hpp"
 #include "common/io/command.hpp"
 #include "common/io/files.hpp"
 #include "common/io/standard_output.hpp"
+#include "common/io/text.hpp"
 
 namespace {
 
 namespace fs = std::filesystem;
+using course::Keys;
 using course::Lecture;
+using course::Ran;
 using course::Shown;
 using course::Step;
 
@@ -46,101 +48,54 @@ struct Options {
     std::string device;
 };
 
-struct Ran {
-    std::string output;
-    int status = 0;
-    double seconds = 0;
-};
-
-// What ./stages prints for these words, both streams; it installs nothing.
-Ran run_stages(const Options& options, const std::string& words) {
-    const auto begin = std::chrono::steady_clock::now();
-    const std::string command = "cd " + io::quoted(options.root) + " && ./stages " + words +
-                                (options.device.empty() ? "" : " --device " + options.device) +
-                                " --no-install 2>&1 </dev/null";
+// What ./stages prints for these words, both streams; it installs nothing, and compilers quote in ASCII.
+Ran run_stages(
+    const Options& options, const std::string& words,
+    const std::function<bool()>& is_to_stop = [] { return false; }) {
+    const std::string command = "cd " + io::quoted(options.root) + " && LC_ALL=C ./stages " +
+                                (options.device.empty() ? "" : "--device " + options.device + " ") +
+                                "--no-install " + words;
     std::fflush(stdout);
-    Ran ran;
-    const int status = io::run(command, ran.output);
-    ran.status = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
-    ran.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    return ran;
+    return course::run_until(command, is_to_stop);
 }
 
-// The copy of a stage's header that a lecture edits; made where it is not there.
+using Lines = std::vector<std::string>;
+
+std::string number_of(const Options& options) {
+    return options.stage.substr(0, 2);
+}
+
+// The stage's header, named from the root, and what it would be in my/.
+std::string header_of(const Options& options) {
+    return options.stage + "/" + options.stage.substr(3) + ".cuh";
+}
+std::string header_in_my(const Options& options) {
+    std::string text;
+    for (const std::string& line : course::lines_in_my(
+             io::lines_in(io::text_in(options.root / header_of(options))), header_of(options)))
+        text += line + "\n";
+    return text;
+}
+
+// The copy of the header that a lecture edits, with the same lines; made where it is not there.
 std::string copy_of_header(const Options& options) {
-    const std::string name = "my/" + options.stage.substr(0, 2) + "_demo.cuh";
+    const std::string name = "my/" + number_of(options) + "_demo.cuh";
     const fs::path path = options.root / name;
     if (fs::exists(path)) return name;
     fs::create_directories(path.parent_path());
-    const Ran header = run_stages(options, "header " + options.stage);
-    if (header.status != 0) throw std::runtime_error(header.output);
-    io::replace_file(path, header.output);
+    io::replace_file(path, header_in_my(options));
     return name;
 }
 
-// ---------------------------------------------------------------- the terminal
-
-termios before_keys{};  // the terminal as it was
-
-// Ctrl-C and the like leave a terminal that shows what is typed.
-void end_by(int signal) {
-    tcsetattr(STDIN_FILENO, TCSANOW, &before_keys);
-    _exit(128 + signal);
+// The lines from the compiler's first error to its next, or all.
+Lines first_error_in(const Lines& said) {
+    const auto is_error = [](const std::string& line) {
+        return line.find(" error: ") != std::string::npos;
+    };
+    const auto first = std::find_if(said.begin(), said.end(), is_error);
+    if (first == said.end()) return said;
+    return {first, std::find_if(first + 1, said.end(), is_error)};
 }
-
-// Takes keys as they are pressed, and gives the terminal back as it was.
-class Keys {
-public:
-    Keys() : is_terminal_(isatty(STDIN_FILENO) != 0) {
-        if (!is_terminal_) return;
-        tcgetattr(STDIN_FILENO, &before_keys);
-        for (const int signal : {SIGHUP, SIGINT, SIGTERM}) std::signal(signal, end_by);
-        take();
-    }
-    ~Keys() { give_back(); }
-    Keys(const Keys&) = delete;
-    Keys& operator=(const Keys&) = delete;
-
-    // Enter as "", other keys as themselves, several digits as a number; "q" at the end of the input.
-    std::string next() const {
-        std::string line;
-        if (!is_terminal_) return std::getline(std::cin, line) ? line : "q";
-        for (char key = 0; read(STDIN_FILENO, &key, 1) == 1;) {
-            if (key == '\n' || key == '\r') return line;
-            if (key == '\x1b') return arrow();
-            if (key < '0' || key > '9') return key == '\x04' ? "q" : std::string(1, key);
-            line += key;
-            std::printf("%c", key);
-            std::fflush(stdout);
-        }
-        return "q";
-    }
-    void take() {
-        if (!is_terminal_) return;
-        termios raw = before_keys;
-        raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
-        tcsetattr(STDIN_FILENO, TCSANOW, &raw);
-    }
-    void give_back() {
-        if (is_terminal_) tcsetattr(STDIN_FILENO, TCSANOW, &before_keys);
-    }
-
-private:
-    // Right, down and the key that turns pages: on; left and up: back.
-    static std::string arrow() {
-        char code[2] = {};
-        pollfd input{STDIN_FILENO, POLLIN, 0};
-        if (poll(&input, 1, 50) <= 0 || read(STDIN_FILENO, code, 2) != 2) return "?";
-        if (code[1] == 'C' || code[1] == 'B') return "n";
-        if (code[1] == 'D' || code[1] == 'A') return "b";
-        char rest = 0;
-        while (poll(&input, 1, 0) > 0 && read(STDIN_FILENO, &rest, 1) == 1) {
-        }
-        return code[1] == '6' ? "n" : code[1] == '5' ? "b" : "?";
-    }
-
-    bool is_terminal_;
-};
 
 bool on_terminal() {
     return isatty(STDOUT_FILENO) != 0;
@@ -168,6 +123,18 @@ std::string editor() {
     return "vi";
 }
 
+// The editor's command for a file, at a line if the editor is known to take one.
+std::string editor_at(const fs::path& path, size_t line) {
+    static const std::vector<std::string> kTakesLine = {
+        "vi",   "vim", "nvim", "view", "nano", "pico", "emacs", "emacsclient",
+        "jove", "mg",  "joe",  "jed",  "ne",   "kak",  "micro"};
+    const std::string program = editor();
+    const std::string name = fs::path(program.substr(0, program.find(' '))).filename();
+    const bool takes = std::find(kTakesLine.begin(), kTakesLine.end(), name) != kTakesLine.end();
+    return program + (takes && line > 0 ? " +" + std::to_string(line) : "") + " " +
+           io::quoted(path);
+}
+
 // ---------------------------------------------------------------- the lecture
 
 class Presenter {
@@ -183,33 +150,38 @@ public:
     }
 
     int list() const {
-        for (size_t i = 0; i < lecture_.steps.size(); ++i)
-            std::printf("%2zu  %s\n", i + 1, lecture_.steps[i].title.c_str());
+        for (size_t i = 0; i < lecture_.steps.size(); ++i) {
+            const Step& step = lecture_.steps[i];
+            std::printf("%2zu  %s\n", i + 1, step.title.c_str());
+            if (!step.picture.empty()) std::printf("      %s\n", step.picture.c_str());
+        }
         return 0;
     }
 
     // Whatever is run later is run once: 1 where something of it fails.
     int prepare() const {
         // What is run, and the words that the steps want to see of it.
-        std::map<std::string, std::vector<std::string>> commands;
+        std::vector<std::pair<std::string, Lines>> commands;
+        const auto add = [&](const std::string& words, const std::string& shown) {
+            auto found = std::find_if(commands.begin(), commands.end(),
+                                      [&](const auto& each) { return each.first == words; });
+            if (found == commands.end()) found = commands.insert(found, {words, {}});
+            found->second.push_back(shown);
+        };
         for (const Step& step : lecture_.steps) {
-            if (!step.run.empty()) commands[step.run].push_back(step.show);
-            if (!step.edit.empty()) commands["try " + copy_of_header(options_) + " " + step.edit];
+            if (!step.run.empty()) add(step.run, step.show);
+        }
+        for (const Step& step : lecture_.steps) {
+            if (!step.edit.empty()) add("try " + copy_of_header(options_) + " " + step.edit, "");
         }
         int failures = 0;
-        for (const auto& [words, shown] : commands) {
-            std::printf("./stages %s ... ", words.c_str());
-            const Ran ran = run_stages(options_, words);
-            std::string missing;
-            for (const std::string& each : shown) {
-                if (ran.output.find(each) == std::string::npos) missing = each;
-            }
-            const bool is_ready = ran.status == 0 && missing.empty();
-            std::printf("%s (%.0f s)\n", is_ready ? "ready" : "FAILED", ran.seconds);
-            if (ran.status != 0) std::printf("%s\n", ran.output.c_str());
-            if (ran.status == 0 && !is_ready)
-                std::printf("It does not print '%s', which a step shows.\n", missing.c_str());
-            failures += is_ready ? 0 : 1;
+        double seconds = 0;
+        for (size_t i = 0; i < commands.size(); ++i) {
+            std::printf("%zu of %zu", i + 1, commands.size());
+            if (i > 0)
+                std::printf(", about %.0f s to go", seconds / static_cast<double>(i) *
+                                                        static_cast<double>(commands.size() - i));
+            failures += prepare(commands[i].first, commands[i].second, seconds);
         }
         std::printf(failures > 0 ? "Not all is ready.\n"
                                  : "All is ready: nothing is compiled later.\n");
@@ -238,38 +210,110 @@ public:
 
     int show_by_keys() {
         Keys keys;
-        for (;;) {
-            show("Enter on   b back   number jump   r again   e edit   q end  ");
-            const std::string key = keys.next();
-            if (key == "q") break;
-            if (key.empty() || key == "n" || key == " ") {
-                if (!forward()) break;
-            } else if (key == "b" || key == "p") {
-                if (step_ > 0) --step_;
-            } else if (key == "r") {
-                shown_[step_].output.reset();
-            } else if (key == "e") {
-                keys.give_back();
-                edit();
-                keys.take();
-                std::printf("Enter goes back to the lecture ");
-                std::fflush(stdout);
-                keys.next();
-            } else if (key.find_first_not_of("0123456789") == std::string::npos) {
-                const size_t to = key.size() < 4 ? std::stoul(key) : 0;
-                if (to >= 1 && to <= lecture_.steps.size()) step_ = to - 1;
-            }
-        }
+        keys_ = &keys;
+        const int status = show_by(keys);
+        keys_ = nullptr;
         std::printf("\n");
-        return 0;
+        if (step_ + 1 < lecture_.steps.size())
+            std::printf("./stages demo %s --from %zu goes on here.\n", number_of(options_).c_str(),
+                        step_ + 1);
+        return status;
     }
 
 private:
     const Step& step() const { return lecture_.steps[step_]; }
 
+    // Prepares a command, adds its time and returns how many have failed.
+    int prepare(const std::string& words, const Lines& shown, double& seconds) const {
+        std::printf(": ./stages %s ... ", words.c_str());
+        const Ran ran = run_stages(options_, words);
+        seconds += ran.seconds;
+        const auto missing = std::find_if(shown.begin(), shown.end(), [&](const auto& each) {
+            return ran.output.find(each) == std::string::npos;
+        });
+        const bool is_copy = words.rfind("try ", 0) == 0;
+        const bool is_edited = is_copy && io::text_in(options_.root / copy_of_header(options_)) !=
+                                              header_in_my(options_);
+        const bool is_ready = (ran.status == 0 || is_edited) && missing == shown.end();
+        std::printf("%s (%.0f s)\n", is_ready ? "ready" : "FAILED", ran.seconds);
+        if (is_edited) {
+            io::say(stdout, copy_of_header(options_) + " differs from " + header_of(options_) +
+                                (ran.status == 0 ? "" : ", and something is wrong with it") +
+                                ": delete it to begin anew.");
+        } else if (ran.status != 0) {
+            std::printf("%s\n", ran.output.c_str());
+        } else if (!is_ready) {
+            std::printf("It does not print '%s', which a step shows.\n", missing->c_str());
+        }
+        return is_ready ? 0 : 1;
+    }
+
+    bool is_asking() { return step().prediction && !shown_[step_].answered; }
+
+    int show_by(Keys& keys) {
+        for (;;) {
+            show(is_asking()
+                     ? "Enter answer   p back   g and a number jump   ? keys   q end  "
+                     : "Enter on   b back   number jump   r again   e edit   ? keys   q end  ");
+            const std::string key = next_key(keys);
+            if (key == Keys::kInterrupt) return 130;
+            if (key == "q") return 0;
+            if (key.empty() || key == "n" || key == " ") {
+                if (!forward()) return 0;
+            } else if ((key == "b" && !is_asking()) || key == "p") {
+                if (step_ > 0) --step_;
+            } else if (key == "r") {
+                shown_[step_].output.reset();
+            } else if (key == "e" || key == "?" || key == "h") {
+                if (key == "e") {
+                    keys.give_back();
+                    edit(keys);
+                } else {
+                    list_keys();
+                }
+                std::printf("Enter goes back to the lecture ");
+                std::fflush(stdout);
+                if (next_key(keys) == Keys::kInterrupt) return 130;
+            } else {
+                jump(key);
+            }
+        }
+    }
+
+    std::string next_key(Keys& keys) {
+        return keys.next(!is_asking(), [&] {
+            const course::Size now = size_of_screen();
+            return now.rows != drawn_.rows || now.columns != drawn_.columns;
+        });
+    }
+
+    void jump(const std::string& key) {
+        const bool is_sure = key[0] == 'g';
+        const std::string digits = key.substr(is_sure ? 1 : 0);
+        if ((is_asking() && !is_sure) || digits.empty() || digits.size() > 3 ||
+            digits.find_first_not_of("0123456789") != std::string::npos)
+            return;
+        const size_t to = std::stoul(digits);
+        if (to >= 1 && to <= lecture_.steps.size()) step_ = to - 1;
+    }
+
+    void list_keys() const {
+        if (on_terminal()) std::printf("\x1b[H\x1b[2J");
+        std::printf("%s",
+                    "Enter, n, space, right, down   on; at a question, its answer\n"
+                    "b, p, left, up                 back; at a question not b, an answer\n"
+                    "a number and Enter             to that step; at a question g comes first: g7\n"
+                    "r                              runs the step's command again\n"
+                    "e                              edits a copy of the stage's header and "
+                    "checks it\n"
+                    "q                              ends\n"
+                    "n or Ctrl-C, as a command runs stops it, and the lecture goes on\n"
+                    "Ctrl-C                         ends\n\n");
+    }
+
     // False behind the last step.
     bool forward() {
-        if (step().prediction && !shown_[step_].answered) {
+        if (is_asking()) {
             shown_[step_].answered = true;
             return true;
         }
@@ -278,53 +322,94 @@ private:
         return true;
     }
 
+    // What ./stages prints, unless somebody stops it; what was typed meanwhile is dropped.
+    Ran run_here(const std::string& words) const {
+        const Ran ran =
+            run_stages(options_, words, [&] { return keys_ != nullptr && keys_->stop(); });
+        if (keys_ != nullptr) keys_->drop();
+        return ran;
+    }
+
     void print(const std::string& below) {
         if (on_terminal()) std::printf("\x1b[H\x1b[2J\x1b[3J");
-        std::fputs(
-            course::printed(rows_of(lecture_, step_, shown_[step_], facts_, size_of_screen()),
-                            wants_colours())
-                .c_str(),
-            stdout);
+        drawn_ = size_of_screen();
+        std::fputs(course::printed(rows_of(lecture_, step_, shown_[step_], facts_, drawn_),
+                                   wants_colours())
+                       .c_str(),
+                   stdout);
         std::printf("%s%s", below.c_str(), below.empty() || !on_terminal() ? "\n" : "");
         std::fflush(stdout);
     }
     void show(const std::string& below) {
         Shown& shown = shown_[step_];
         if (!step().run.empty() && !shown.output) {
-            if (on_terminal()) print("running ...");
-            shown.output = run_stages(options_, step().run).output;
+            if (on_terminal())
+                print(keys_ == nullptr ? "running ..." : "running ...   n or Ctrl-C stops it ");
+            const Ran ran = run_here(step().run);
+            shown.output = ran.is_stopped ? "stopped; r runs it again" : ran.output;
         }
         print(below);
     }
 
-    void edit() {
+    // Where the editor opens the copy: at the first of the lines of it that the lecture showed last, 0 if it showed none.
+    size_t line_to_edit(const Lines& copy) const {
+        const std::string header = header_of(options_);
+        for (size_t i = step_ + 1; i-- > 0;) {
+            const Step& each = lecture_.steps[i];
+            if (each.source.empty() || each.source_name != header) continue;
+            const course::SourceLine& line = each.source.front();
+            const auto number = static_cast<size_t>(line.number);
+            if (number <= copy.size() && copy[number - 1] == line.text) return number;
+            const auto moved = std::find(copy.begin(), copy.end(), line.text);
+            return moved == copy.end() ? number : static_cast<size_t>(moved - copy.begin()) + 1;
+        }
+        return 0;
+    }
+
+    // With the terminal given back; takes it again.
+    void edit(Keys& keys) {
         if (step().edit.empty()) {
+            keys.take();
             std::printf("\nNothing is edited at this step; ./stages check %s has exercises.\n",
-                        options_.stage.substr(0, 2).c_str());
+                        number_of(options_).c_str());
             return;
         }
         const std::string name = copy_of_header(options_);
-        const std::string command = editor() + " " + io::quoted(options_.root / name);
+        const std::string command = editor_at(
+            options_.root / name, line_to_edit(io::lines_in(io::text_in(options_.root / name))));
         std::printf("\n");
         std::fflush(stdout);
-        if (std::system(command.c_str()) != 0) {
+        const bool is_edited = std::system(command.c_str()) == 0;
+        keys.take();
+        if (!is_edited) {
             std::printf("The editor `%s` failed; EDITOR names another.\n", command.c_str());
             return;
         }
-        std::printf("$ ./stages try %s %s\n", name.c_str(), step().edit.c_str());
-        std::fflush(stdout);
-        std::istringstream said(run_stages(options_, "try " + name + " " + step().edit).output);
-        // What is wrong comes first: it stays on the screen.
-        size_t left = size_of_screen().rows - 4, more = 0;
-        for (std::string line; std::getline(said, line);) {
-            if (left > 0) {
-                std::printf("%s\n", line.c_str());
-                --left;
-            } else {
-                ++more;
-            }
+        std::printf("$ ./stages try %s %s\ncompiling and checking %s ... n or Ctrl-C stops it\n",
+                    name.c_str(), step().edit.c_str(), name.c_str());
+        const Ran ran = run_here("try " + name + " " + step().edit);
+        if (ran.is_stopped)
+            std::printf("stopped\n");
+        else
+            print_said(io::lines_in(ran.output));
+    }
+
+    // What is wrong comes first: it stays on the screen.
+    void print_said(const Lines& said) const {
+        const course::Size size = size_of_screen();
+        constexpr size_t kRowsAround =
+            7;  // the command, in two lines at most, and what asks for the next key
+        size_t left = size.rows - kRowsAround, printed = 0;
+        for (const std::string& line : first_error_in(said)) {
+            const Lines rows = io::lines_in(
+                io::wrapped(io::printable(line, 4 * size.columns), size.columns) + "\n");
+            if (rows.size() > left) break;
+            left -= rows.size();
+            ++printed;
+            for (const std::string& row : rows) std::printf("%s\n", row.c_str());
         }
-        if (more > 0) std::printf("... %zu more lines: the command prints them all\n", more);
+        if (printed < said.size())
+            std::printf("... %zu more lines: the command prints them all\n", said.size() - printed);
     }
 
     const Options& options_;
@@ -332,7 +417,16 @@ private:
     course::Facts facts_;
     size_t step_ = 0;
     std::map<size_t, Shown> shown_;
+    course::Size drawn_;          // of the terminal, when it was last drawn
+    const Keys* keys_ = nullptr;  // where there is somebody to stop a command
 };
+
+size_t step_from(const std::string& text) {
+    if (text.empty() || text.size() > 3 ||
+        text.find_first_not_of("0123456789") != std::string::npos)
+        throw std::invalid_argument(text);
+    return std::stoul(text);
+}
 
 double seconds_from(const std::string& text) {
     size_t used = 0;
@@ -355,7 +449,7 @@ Options options_from(int count, char** words) {
             if (word == "--auto")
                 options.seconds = seconds_from(value());
             else if (word == "--from")
-                options.from = std::stoul(value());
+                options.from = step_from(value());
             else if (word == "--device")
                 options.device = value();
             else if (word == "--prepare")
@@ -383,6 +477,7 @@ Options options_from(int count, char** words) {
 
 int run(int count, char** words) {
     const Options options = options_from(count, words);
+    course::end_by_signals();
     Presenter presenter(options);
     if (options.steps) return presenter.list();
     if (options.prepare) return presenter.prepare();

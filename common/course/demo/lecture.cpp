@@ -40,6 +40,7 @@ void add_source(Step& step, const Entry& entry, const fs::path& repository,
             io::lines_in(io::text_in(repository / entry.text("since")));
         if (before.empty()) entry.refuse("there is no " + entry.text("since"));
         added = lines_added(before, lines);
+        step.since = entry.text("since");
     }
     for (size_t i = first; i <= last; ++i)
         step.source.push_back({static_cast<int>(i) + 1, lines[i], added[i]});

@@ -52,7 +52,8 @@ size_t common_indent(const std::vector<SourceLine>& lines) {
 void add_source(Page& page, const Step& step, Size size) {
     const size_t outside = common_indent(step.source);
     page.gap();
-    page.add(step.source_name, Style::faint);
+    page.add(step.source_name + (step.since.empty() ? "" : ", + not in " + step.since),
+             Style::faint);
     for (const SourceLine& line : step.source) {
         const std::string number = std::to_string(line.number);
         const std::string before = std::string(number.size() < 4 ? 4 - number.size() : 0, ' ') +
@@ -74,6 +75,23 @@ void add_source(Page& page, const Step& step, Size size) {
     }
 }
 
+// A path, broken behind slashes.
+void add_path(Page& page, const std::string& before, const std::string& path, Size size) {
+    std::string line = before;
+    size_t begin = 0;
+    while (begin < path.size()) {
+        const size_t slash = path.find('/', begin);
+        const size_t end = slash == std::string::npos ? path.size() : slash + 1;
+        if (line.size() + end - begin > size.columns) {
+            page.add(line, Style::strong);
+            line = std::string(before.size(), ' ');
+        }
+        line += path.substr(begin, end - begin);
+        begin = end;
+    }
+    page.add(line, Style::strong);
+}
+
 // The lines of an output that a step wants to be seen, as many as there is room for.
 void add_output(Page& page, const Step& step, const std::string& output, Size size) {
     std::vector<std::string> lines;
@@ -83,19 +101,13 @@ void add_output(Page& page, const Step& step, const std::string& output, Size si
         begun = begun || line.find(step.show) != std::string::npos;
         if (begun) lines.push_back(io::printable(line, size.columns * 3));
     }
-    size_t most = page.room();
-    if (step.lines > 0) most = std::min(most, step.lines);
-    for (size_t i = 0; i < lines.size(); ++i) {
-        const bool more = i + 1 < lines.size();
-        if (i + 1 >= most && more) {
-            if (step.lines == 0 || step.lines > most)
-                page.add("... " + std::to_string(lines.size() - i) + " more lines", Style::faint);
-            else
-                page.add(lines[i].substr(0, size.columns));
-            return;
-        }
-        page.add(lines[i].size() > size.columns ? lines[i].substr(0, size.columns) : lines[i]);
-    }
+    const size_t room = page.room();
+    size_t shown = step.lines > 0 ? std::min(step.lines, lines.size()) : lines.size();
+    const bool fits = shown == lines.size() ? shown <= room : shown < room;
+    if (!fits) shown = room > 0 ? room - 1 : 0;
+    for (size_t i = 0; i < shown; ++i) page.add(lines[i].substr(0, size.columns));
+    if (shown < lines.size())
+        page.add("... " + std::to_string(lines.size() - shown) + " more lines", Style::faint);
 }
 
 void add_times(Page& page, const Step& step, const std::string& stage, Facts& facts) {
@@ -158,11 +170,11 @@ std::vector<Row> rows_of(const Lecture& lecture, size_t number, const Shown& sho
     if (!step.times.empty()) add_times(page, step, lecture.stage, facts);
     if (!step.picture.empty()) {
         page.gap();
-        page.add("Picture: " + step.picture, Style::strong);
+        add_path(page, "Picture: ", step.picture, size);
     }
     if (!step.run.empty()) {
         page.gap();
-        page.add("$ ./stages " + step.run, Style::strong);
+        page.add_wrapped("$ ./stages " + step.run, Style::strong, 4);
         if (shown.output) add_output(page, step, *shown.output, size);
     }
     if (step.prediction) add_prediction(page, *step.prediction, shown, facts);

@@ -130,9 +130,9 @@ std::string signature_of(const Operation& operation, DType dtype) {
     for (const std::string& size : sizes_of(operation)) text += "int64_t " + size + ", ";
     const std::vector<std::string> options = options_of(operation);
     return text + "cudaStream_t stream)" +
-           (options.empty()
-                ? ""
-                : ", before the stream perhaps, in this order: " + joined(options, " "));
+           (options.empty() ? ""
+                            : " (before the stream it may take these options, in this order: " +
+                                  joined(options, ", ") + ")");
 }
 
 }  // namespace my

@@ -16,7 +16,7 @@ Mode mode_called(const std::string& name) {
     if (name == "xray") return Mode::count;
     if (name == "debug") return Mode::debug;
     if (name == "debugged") return Mode::debugged;
-    if (name == "off") return Mode::off;
+    if (name == "fast") return Mode::fast;
     return Mode::check;
 }
 
@@ -33,6 +33,8 @@ Options options_from_environment() {
     options.all = !from_environment("STAGES_MY_ALL").empty();
     options.json = from_environment("STAGES_MY_JSON");
     options.picture = from_environment("STAGES_MY_PICTURE");
+    options.tile = from_environment("STAGES_MY_DRAW_TILE");
+    options.ring = from_environment("STAGES_MY_DRAW_RING");
     options.kernel = from_environment("STAGES_MY_KERNEL");
     options.block = from_environment("STAGES_MY_BLOCK", "0");
     options.thread = from_environment("STAGES_MY_THREAD", "0");

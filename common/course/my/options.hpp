@@ -13,7 +13,7 @@ enum class Mode {
     count,     // xray: count as well
     debug,     // debug: become gdb at a launch
     debugged,  // by gdb
-    off,       // off: as fast as it goes
+    fast,      // fast: look for nothing
 };
 
 struct Options {
@@ -28,6 +28,8 @@ struct Options {
     bool all = false;     // STAGES_MY_ALL: everything, however many lines that takes
     std::string json;     // STAGES_MY_JSON: a file, "-" for standard output
     std::string picture;  // STAGES_MY_PICTURE: a folder
+    std::string tile;     // STAGES_MY_DRAW_TILE: a file
+    std::string ring;     // STAGES_MY_DRAW_RING: a file
 
     // debug
     std::string kernel;              // STAGES_MY_KERNEL: part of its name

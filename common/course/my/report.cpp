@@ -3,11 +3,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <stdexcept>
 
 #include "common/course/my/ptx.hpp"
 #include "common/cpu_device/observer.hpp"
@@ -179,13 +181,14 @@ std::string file_word(const std::string& name) {
     return word.empty() ? "kernel" : word;
 }
 
+xray::Caption caption_of(const Counted& counted, const std::string& kernel, uintptr_t place) {
+    return {kernel, counted.sources.text_of(place),
+            counted.sources.source_of(counted.sources.line_of(place))};
+}
+
 void draw(const Options& options, const Counted& counted, const Watcher& watcher) {
     const std::filesystem::path folder = options.picture;
     std::filesystem::create_directories(folder);
-    const auto captioned = [&](const std::string& kernel, uintptr_t place) {
-        return xray::Caption{kernel, counted.sources.text_of(place),
-                             counted.sources.source_of(counted.sources.line_of(place))};
-    };
     const auto put = [&](const std::string& name, const std::string& svg) {
         io::replace_file(folder / name, svg);
         std::fprintf(stderr, "drew %s\n", io::printable((folder / name).string()).c_str());
@@ -195,13 +198,45 @@ void draw(const Options& options, const Counted& counted, const Watcher& watcher
         const std::string name = program + "_" + file_word(kernel);
         if (scene.shared) {
             put(name + "_banks.svg",
-                draw_banks(*scene.shared, captioned(kernel, scene.shared->place)));
+                draw_banks(*scene.shared, caption_of(counted, kernel, scene.shared->place)));
         }
         if (scene.global) {
             put(name + "_sectors.svg",
-                draw_sectors(*scene.global, captioned(kernel, scene.global->place)));
+                draw_sectors(*scene.global, caption_of(counted, kernel, scene.global->place)));
         }
     }
+}
+
+// The first kernel's that has one; throws where none has.
+void draw_tile_to(const std::string& file, const Counted& counted, const Watcher& watcher) {
+    for (const auto& [kernel, scene] : watcher.scenes().kernels()) {
+        const auto& tile = scene.asynchronous.tile();
+        if (!tile) continue;
+        io::replace_file(file, xray::draw_tile(*tile, caption_of(counted, kernel, tile->place)));
+        std::fprintf(stderr, "drew %s\n", io::printable(file).c_str());
+        return;
+    }
+    throw std::runtime_error(
+        "--draw-tile: there is nothing to draw: block 0 of no kernel executed a tensor copy "
+        "(cp.async.bulk.tensor)");
+}
+
+void draw_ring_to(const std::string& file, const Counted& counted, const Watcher& watcher) {
+    for (const auto& [kernel, scene] : watcher.scenes().kernels()) {
+        const auto& events = scene.asynchronous.events();
+        const xray::Ring ring = xray::ring_of(events);
+        if (ring.stages.empty()) continue;
+        const auto copy = std::find_if(events.begin(), events.end(), [](const auto& event) {
+            return event.what == cpu_device::AsynchronousEvent::What::copy_begins &&
+                   event.mbarrier != 0;
+        });
+        io::replace_file(file, xray::draw_ring(ring, caption_of(counted, kernel, copy->place)));
+        std::fprintf(stderr, "drew %s\n", io::printable(file).c_str());
+        return;
+    }
+    throw std::runtime_error(
+        "--draw-ring: there is nothing to draw: block 0 of no kernel began a bulk copy into its "
+        "shared memory (cp.async.bulk), whose bytes an mbarrier counts");
 }
 
 void write_to(int file, const std::string& text) {
@@ -230,6 +265,8 @@ void count(const Options& options, const Counted& counted, const Watcher& watche
         }
     }
     if (!options.picture.empty()) draw(options, counted, watcher);
+    if (!options.tile.empty()) draw_tile_to(options.tile, counted, watcher);
+    if (!options.ring.empty()) draw_ring_to(options.ring, counted, watcher);
 }
 
 }  // namespace

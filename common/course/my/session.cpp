@@ -18,6 +18,7 @@
 #include "common/course/my/report.hpp"
 #include "common/course/my/watcher.hpp"
 #include "common/cpu_device/endings.hpp"
+#include "common/cpu_device/fast.hpp"
 #include "common/cpu_device/observer.hpp"
 #include "common/cpu_device/strict.hpp"
 #include "common/io/text.hpp"
@@ -86,13 +87,16 @@ Session& session() {
 }
 
 void Session::begin() {
-    if (options.mode == Mode::off) return;
     cpu_device::be_strict();
+    if (options.mode == Mode::fast) cpu_device::be_fast();
     if (options.mode == Mode::debugged) return;
     if (options.mode == Mode::debug) {
         finder = finder_of(options);
         return;
     }
+    const std::vector<std::string> words = own_words();
+    cpu_device::tell_progress({words.begin() + 1, words.end()});
+    if (options.mode == Mode::fast) return;
     watcher = std::make_unique<Watcher>();
     cpu_device::set_observer(watcher.get());
     if (options.json != "-") return;
@@ -108,7 +112,7 @@ int Session::end(int status) {
         say_that_none_came(options, finder->seen());
         return 2;
     }
-    if (!watcher) return status;
+    if (!watcher) return status == 0 && cpu_device::error_count() != 0 ? EXIT_FAILURE : status;
     const Outcome outcome = report(options, *watcher, status, own_output);
     flush_all();
     return status == 0 && !outcome.good ? EXIT_FAILURE : status;

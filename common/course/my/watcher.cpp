@@ -29,6 +29,10 @@ void FirstScenes::on_fused_request(uint3 block, unsigned warp, const xray::Reque
         scenes_.on_fused_request(block, warp, request);
 }
 
+void FirstScenes::on_asynchronous(uint3 block, const cpu_device::AsynchronousEvent& event) {
+    if (is_first_) scenes_.on_asynchronous(block, event);
+}
+
 namespace {
 
 std::string threads_of(dim3 extent) {

@@ -27,6 +27,7 @@ public:
     void on_launch(const cpu_device::ObservedLaunch& launch) override;
     void on_request(uint3 block, unsigned warp, const xray::Request& request) override;
     void on_fused_request(uint3 block, unsigned warp, const xray::Request& request) override;
+    void on_asynchronous(uint3 block, const cpu_device::AsynchronousEvent& event) override;
 
 private:
     xray::Scenes scenes_{false};

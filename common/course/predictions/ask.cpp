@@ -20,11 +20,19 @@ void Quiz::ask() {
     std::printf("Write down a guess for each. Enter alone passes.\n");
     for (size_t i = 0; i < predictions_.size(); ++i) {
         const std::string before = std::to_string(i + 1) + " of " + many + ": ";
-        std::printf("\n%s> ", predictions_[i].text(before).c_str());
-        std::fflush(stdout);
+        std::printf("\n%s", predictions_[i].text(before).c_str());
         std::string guess;
-        std::getline(std::cin, guess);
-        if (isatty(STDIN_FILENO) == 0) std::printf("\n");  // nobody has typed the end of the line
+        do {
+            if (!guess.empty())
+                std::printf("%s; Enter alone passes.\n", predictions_[i].choices.empty()
+                                                             ? "A number is asked for"
+                                                             : "One of the choices is asked for");
+            std::printf("> ");
+            std::fflush(stdout);
+            guess.clear();
+            std::getline(std::cin, guess);
+            if (isatty(STDIN_FILENO) == 0) std::printf("\n");  // nobody has typed the line's end
+        } while (!predictions_[i].is_guess(guess));
         guesses_.push_back(guess);
     }
     std::printf("\n");

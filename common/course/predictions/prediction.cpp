@@ -135,7 +135,11 @@ std::optional<Answer> Prediction::answer(Facts& facts) const {
     if (kind == Kind::faster) {
         const double ratio = values[0] / values[1];
         answer.text = ratio < 1 - kAlike ? "faster" : ratio > 1 + kAlike ? "slower" : "alike";
-        answer.more = shown(values[0]) + " us, against " + shown(values[1]) + " us";
+        const auto name = [&](const Place& place) {
+            return places[0].stage == places[1].stage ? place.variant : place.stage.substr(0, 2);
+        };
+        answer.more = name(places[0]) + ": " + shown(values[0]) + " us, " + name(places[1]) + ": " +
+                      shown(values[1]) + " us";
         return answer;
     }
     const auto best = kind == Kind::most ? std::max_element(values.begin(), values.end())
@@ -163,6 +167,11 @@ std::string Prediction::choice_of(const std::string& guess) const {
         }
     }
     return "";
+}
+
+bool Prediction::is_guess(const std::string& words) const {
+    if (io::trimmed(words).empty()) return true;
+    return choices.empty() ? number_in(io::trimmed(words)).has_value() : !choice_of(words).empty();
 }
 
 bool Prediction::is_right(const std::string& guess, const Answer& answer) const {

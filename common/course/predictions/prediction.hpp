@@ -40,6 +40,8 @@ struct Prediction {
     std::string compare(const std::string& guess, const Answer& answer) const;
     // The choice that a guess means, by its letter, its number or its beginning; empty where it means none.
     std::string choice_of(const std::string& guess) const;
+    // Whether these words make sense as a guess: none at all, a choice, or a number where there are no choices.
+    bool is_guess(const std::string& words) const;
     bool is_right(const std::string& guess, const Answer& answer) const;
     // The question behind these words, and its choices: lines of at most 80 columns.
     std::string text(const std::string& before) const;

@@ -145,7 +145,12 @@ private:
                 }
                 html_.element("th", std::to_string(line), of_line);
                 const auto cell = html_.in("td", of_source);
-                if (!words.empty()) html_.element("code", words);
+                // A line that is too long for its place goes on behind its own beginning.
+                if (!words.empty()) {
+                    html_.element(
+                        "code", words,
+                        {{"style", "--indent:" + std::to_string(words.find_first_not_of(' '))}});
+                }
                 if (in_danger) html_.element("strong", " race or unwritten");
             }
             if (kind != kinds.end()) {

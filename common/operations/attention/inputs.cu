@@ -23,7 +23,7 @@ struct Named {
 };
 constexpr Named kInputs[] = {
     {Input::normal, kNormal, "mean 0, standard deviation 1 (nearly)"},
-    {Input::lengths, kLengths, "the same; of any length, none and one too"},
+    {Input::lengths, kLengths, "as normal; sequences of any length, 0 and 1 too"},
     {Input::large, "large", "normal times 8: nearly all the weight on one key"},
     {Input::ties, "ties", "small whole numbers: many equal scores"},
     {Input::ascending, kAscending, "each key's score is the largest so far"},

@@ -51,7 +51,7 @@ struct Named {
 };
 constexpr Named kInputs[] = {
     {kNormal, "mean 0, standard deviation 1 (nearly); sequences of any length"},
-    {kFirstFull, "the same; sequences full or empty, but for one"},
+    {kFirstFull, "as normal; sequences full or empty, but for one"},
     {"sharp", "queries and keys twice as large: few keys count", 1, 2},
     {"wide", "normal, hidden states times 4", 4},
     {"special_values", "one sequence of four with NaN in a token", 1, 1, true},

@@ -28,8 +28,8 @@ struct Named {
 };
 constexpr Named kInputs[] = {
     {kNormal, "mean 0, standard deviation 1 (nearly)"},
-    {"even_lengths", "the same; sequences as long as one another, nearly"},
-    {"first_full", "the same; sequences full or empty, but for one"},
+    {"even_lengths", "as normal; sequences of nearly the same length"},
+    {"first_full", "as normal; sequences full or empty, but for one"},
     {"wide", "normal times 64: products that leave the range of float16"},
     {"special_values", "rows with NaN, rows with infinities"},
 };

@@ -152,7 +152,7 @@ std::vector<runner::NamedInput> all_inputs() {
         {kDistinct, "evenly spaced from -4 to 4 and shuffled: no two are equal"},
         {kSpecial, "rows with NaN, with +inf, of -inf alone, in turn"},
         {kAscending, "evenly spaced from -4 up to 4"},
-        {kDescending, "the same from 4 down to -4"},
+        {kDescending, "evenly spaced from 4 down to -4"},
         {kPlateau, "up to ten above, some below, all others equal"},
         {kNeighbours, "numbers from 1 that follow each other in the type, shuffled"},
         {kPeaked, "12 - 1.5 log(rank), shuffled: a few have most of the weight"},

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The softmax-stages authors
 #include "common/report/html/from_markdown.hpp"
 
+#include <cctype>
 #include <sstream>
 #include <vector>
 
@@ -56,6 +57,67 @@ void add_link(Html& html, const std::string& words, const std::string& target) {
     }
     const auto code = html.in("code");
     html.link(words.substr(1, words.size() - 2), target);
+}
+
+bool is_word(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+// Where an index or exponent at this place ends, whose mark stands there: behind its brace, its number or its one
+// letter. npos where it is none.
+size_t end_of_raised(const std::string& text, size_t mark) {
+    const bool follows_name = mark > 0 &&
+                              std::isalnum(static_cast<unsigned char>(text[mark - 1])) != 0 &&
+                              (mark == 1 || !is_word(text[mark - 2]));
+    size_t at = mark + 1;
+    if (!follows_name || at >= text.size()) return std::string::npos;
+    if (text[at] == '{') {
+        int depth = 0;
+        for (; at < text.size() && text[at] != '\n'; ++at) {
+            depth += text[at] == '{' ? 1 : text[at] == '}' ? -1 : 0;
+            if (depth == 0) return at + 1;
+        }
+        return std::string::npos;
+    }
+    if (text[mark] == '^' && text[at] == '-') ++at;
+    size_t end = at;
+    while (end < text.size() && is_word(text[end])) ++end;
+    const bool is_number = text.find_first_not_of("0123456789", at) >= end;
+    return end == at + 1 || (end > at && is_number) ? end : std::string::npos;
+}
+
+// A text whose formulas, such as d_{j-1} and e^{x_j}, become indices and exponents. Where `keeps_columns`, blanks take
+// the place of the marks that are left out, in the next gap of the line.
+void add_formulas(Html& html, const std::string& text, bool keeps_columns = false) {
+    std::string plain;
+    size_t missing = 0;
+    for (size_t at = 0; at < text.size();) {
+        const size_t end =
+            text[at] == '_' || text[at] == '^' ? end_of_raised(text, at) : std::string::npos;
+        if (end == std::string::npos) {
+            const bool is_gap = text.compare(at, 2, "  ") == 0;
+            if (text[at] == '\n') missing = 0;
+            if (is_gap && keeps_columns) {
+                plain += std::string(missing, ' ');
+                missing = 0;
+            }
+            plain += text[at++];
+            continue;
+        }
+        html.text(plain);
+        plain.clear();
+        const bool in_braces = text[at + 1] == '{';
+        const std::string inner =
+            in_braces ? text.substr(at + 2, end - at - 3) : text.substr(at + 1, end - at - 1);
+        {
+            const auto raised = html.in(text[at] == '_' ? "sub" : "sup");
+            add_formulas(html, inner);
+        }
+        for (const char c : text.substr(at, end - at))
+            missing += c == '_' || c == '^' || c == '{' || c == '}' ? 1 : 0;
+        at = end;
+    }
+    html.text(plain);
 }
 
 class Reader {
@@ -119,7 +181,11 @@ private:
             ++at_;
         }
         while (words.size() > 1 && words[words.size() - 2] == '\n') words.pop_back();
-        html_.element("pre", words, {{"tabindex", "0"}});
+        const auto block = html_.in("pre", {{"tabindex", "0"}});
+        if (indent > 0)
+            add_formulas(html_, words, true);
+        else
+            html_.text(words);
     }
 
     void table() {
@@ -154,7 +220,7 @@ private:
 void add_inline_markdown(Html& html, const std::string& text, const LinkTarget& target) {
     std::string plain;
     const auto flush = [&] {
-        html.text(plain);
+        add_formulas(html, plain);
         plain.clear();
     };
     for (size_t at = 0; at < text.size();) {

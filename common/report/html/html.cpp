@@ -63,8 +63,8 @@ void Html::open(const std::string& tag, const Attributes& attributes, const char
 
 void Html::close(const std::string& tag) {
     // A line's end beside words would be a blank between them.
-    static const std::set<std::string> within_lines = {"a",     "code", "em",
-                                                       "small", "span", "strong"};
+    static const std::set<std::string> within_lines = {"a",    "code",   "em",  "small",
+                                                       "span", "strong", "sub", "sup"};
     body_ += "</" + tag + ">" + (within_lines.count(tag) == 0 ? "\n" : "");
 }
 

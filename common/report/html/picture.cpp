@@ -39,7 +39,7 @@ std::vector<std::filesystem::path> pictures_in(const std::filesystem::path& fold
 bool add_picture(Html& html, const std::filesystem::path& svg, const std::string& words) {
     const std::string text = io::text_in(svg);
     if (text.empty()) return false;
-    const auto figure = html.in("figure");
+    const auto figure = html.in("figure", {{"tabindex", "0"}});
     html.empty("img", {{"src", "data:image/svg+xml;base64," + base64(text)}, {"alt", words}});
     html.element("figcaption", words);
     return true;

@@ -81,3 +81,15 @@ TEST_CASE("a case that is all open is missing among those that are good") {
     CHECK_FALSE(report_of(0, 10).good());
     CHECK_FALSE(Report().good());
 }
+
+TEST_CASE("what changes no result is said after all that does") {
+    Validation validation;
+    validation.add_failure("first", "a race of equal values", "race", true);
+    validation.add_failure("second", "the result is wrong", "result");
+    validation.add_failure("third", "a race of equal values", "another race", true);
+    validation.add_failure("fourth", "the input is overwritten", "input");
+    std::vector<std::string> causes;
+    for (const Validation::Failure& failure : validation.failures())
+        causes.push_back(failure.cause);
+    CHECK(causes == std::vector<std::string>{"result", "input", "race", "another race"});
+}

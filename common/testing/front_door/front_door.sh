@@ -21,7 +21,7 @@ terminal=$(command -v script) || terminal=
 [[ ! $terminal ]] || "$terminal" -qec true /dev/null >/dev/null 2>&1 || terminal=  # a machine without pseudo-terminals
 
 # The machine: the programs that every distribution has, and no compiler, driver or toolkit.
-for tool in awk basename bash cat chmod cp cut date dirname env find flock fold grep head id mkdir mktemp mv nproc paste rm sed sleep sort \
+for tool in awk basename bash cat chmod cp cut date dirname env find flock fold grep head id make mkdir mktemp mv nproc paste readlink rm sed sleep sort \
     tail timeout touch uname wc; do
     # Where flock is missing there is another way.
     [[ ! $(command -v $tool) ]] || ln -s "$(command -v $tool)" "$sandbox/tools"
@@ -132,12 +132,12 @@ expect 2 "header takes stages and front calls.*the stages are: 01_naive_softmax"
 expect 2 "no stage and no front call '12'; the front calls are: .*the stages are: 01_naive_softmax" header 12
 for stage in 01_naive_softmax 03_online_softmax 13_online_topk; do
     mkdir "$sandbox/course/$stage/expected"
-    printf '%s first\n    variant 2 + 1\n' $stage >"$sandbox/course/$stage/expected/list.txt"
+    printf '%s first\n    variant 2 + 1\n  inputs: in_%s\n' $stage ${stage::2} >"$sandbox/course/$stage/expected/list.txt"
 done
-printf '\n2 + 1: reads + writes\n\nNamed inputs\n' >"$sandbox/course/common/course/list.txt"
-expect 0 "^01_naive_softmax first.*03_online_softmax.*13_online_topk.*Named inputs" list --all
+printf '\n2 + 1: reads + writes\n\nNamed inputs\n    in_01 one\n    in_03 three\n' >"$sandbox/course/common/course/list.txt"
+expect 0 "^01_naive_softmax first.*03_online_softmax.*13_online_topk.*Named inputs.*in_01 one.*in_03" list --all
 expect 0 $'^01_naive_softmax first .. variants?.\n03_online_softmax first .1 variant.\n13_online_topk [^\n]*\n\nA stage.s variants[^\n]*$' list
-expect 0 $'^03_online_softmax first\n    variant 2 . 1\n\n2 . 1: reads . writes\n\nNamed inputs$' list 3
+expect 0 $'^03_online_softmax first\n    variant 2 . 1\n\n2 . 1: reads . writes\n\nNamed inputs\n    in_03 three$' list 3
 expect 2 "list takes stages, --all or nothing, not '--none'" list --none
 for words in "header 3" list --help "run --help" doctor; do
     status=0
@@ -290,7 +290,7 @@ while [[ $1 != -o ]]; do shift; done
 { echo "#!$BASH" && echo "echo \"[$said] \$*\"; exit 3"; } >"$2"
 chmod +x "$2"
 END
-expect 3 '^\[-std=c..17 -arch=native .*/course/my/two words.cu\] a --b' run "my/two words.cu" a -- --b
+expect 3 '^\[-std=c..17 .* -arch=native .*/course/my/two words.cu .*\] a --b' run "my/two words.cu" a -- --b
 expect 0 '^my/two words.cu.  cuda, 2.*: exit status 3$' my
 rm -r course/my tools/nv*
 # --- tests ---------------------------------------------------------------------------------------
@@ -350,6 +350,13 @@ for way in flock folder; do
         [[ $(cat "said_$i") == *"01_naive_softmax[]"*"exit 0" ]] || wrong "one of three at once ($way): $(cat "said_$i")"
     done
     [[ $(cat said_*) == *"waiting for it"* ]] || wrong "nobody said that he waits ($way)"
+    # Who only runs what is built does not.
+    touch up_to_date
+    if [[ $way == flock ]]; then exec 8<course/build/lock && flock 8; else mkdir course/build/lock.held && echo $$ >course/build/lock.held/holder; fi
+    expect 0 '01_naive_softmax\[\]' run 1 --no-plot
+    [[ $output != *"waiting for it"* ]] || wrong "somebody waits for nothing ($way)"
+    rm -rf up_to_date course/build/lock.held
+    exec 8<&-
 done
 # Who held the clone was killed.
 mkdir course/build/lock.held
@@ -430,10 +437,12 @@ rm tools/gnuplot
 expect 0 'plot\[plot 01_naive_softmax --from here\].*missing for .*plot.*gnuplot.*going on without' plot naive --from here --no-install
 expect 0 'plot\[compare before after/ --changes\]' compare before after/ --changes --no-install
 expect 2 "readme counts with the x-ray" readme --device cuda
+expect 0 '^stages_lesson_03_online_softmax\[xray 03_online_softmax --lines\]' xray 3 --lesson --lines
+expect 0 '^stages_lessons\[xray 01_naive_softmax 03_online_softmax\]' xray 1,3 --lesson
 expect 2 "--bugs runs on the CPU device" demo 3 --bugs --device cuda
-expect 2 "a bug has no flag --foo" check 03.bug1 --foo
-expect 2 "one bug at a time" check 03.bug1 03.bug2
-expect 2 "--line needs the number of a line" check 03.bug1 --line
+expect 2 "check has no flag --foo" check 03.bug1 --foo
+expect 2 "one question or bug at a time" check 03.bug1 03.bug2
+expect 2 "--line needs a number" check 03.bug1 --line
 expect 0 'readme\[--check\].plot\[plot --shown-in [^ ]* --check\]' readme --check
 touch fails
 expect 3 '^03_online_softmax\[--quick\][^[]*$' run 3 --quick

@@ -15,8 +15,12 @@ verb=check root=$sandbox device=cpu build=$sandbox/build/cpu family=all
 . "$repository/common/front_door/messages.sh"
 # shellcheck source=common/front_door/attend.sh
 . "$repository/common/front_door/attend.sh"
+# shellcheck source=common/front_door/words.sh
+. "$repository/common/front_door/words.sh"
 # shellcheck source=common/front_door/my.sh
 . "$repository/common/front_door/my.sh"
+# shellcheck source=common/front_door/check.sh
+. "$repository/common/front_door/check.sh"
 # shellcheck source=common/front_door/together.sh
 . "$repository/common/front_door/together.sh"
 # shellcheck source=common/front_door/bugs.sh
@@ -95,13 +99,18 @@ all() {
 
 # expect STATUS PATTERN WORD...: `./stages check WORD...` ends so and says that.
 expect() {
-    expect_call "$1" "$2" check_bug "${@:3}"
+    expect_call "$1" "$2" check "${@:3}"
 }
 
 finder() {
     local line
     expect 0 'Reported: .*--line NUMBER' 01.bug5
     line=$(grep -n 'sum = 1.f' "$sandbox/my/01.bug5.cuh" | cut -d: -f1)
+    # A lecture asks before it answers.
+    said=$(bugs ask 01.bug5)
+    [[ $said == *Reported:*" $line  "*'sum = 1.f'* && $said != *Why:* && $(wc -l <<<"$said") -le 22 ]] || wrong "ask: $said"
+    said=$(bugs show "$together/usual" 01.bug5 "${right_of[01.bug5]}")
+    [[ $said == *wrong*right*Why:* ]] || wrong "show: $said"
     expect 1 '^No: the bug is not in the function' 01.bug5 --line 1
     expect 1 '^Near: ' 01.bug5 --line $((line + 1))
     expect 0 'Hint 1 of 2' 01.bug5 --hint
@@ -112,10 +121,12 @@ finder() {
     line=$(grep -n 'row_sum = sum' "$sandbox/my/01.bug3.cuh" | cut -d: -f1)
     expect 0 '^RIGHT' 01.bug3 --line "$line"
     expect 0 '^RIGHT' 01.bug3 --line $((line + 1))
+    [[ $(grep -c '^01.bug' "$sandbox/my/answers.txt") == 2 ]] || wrong "the answers are not kept"
     said=$(bugs summary)
     [[ $said == 'Planted bugs: 2 of '* ]] || wrong "what was found is not remembered"
     expect 0 'is as handed out' 01.bug3 --reset
     expect 2 'needs the number of a line' 01.bug3 --line x
+    expect 2 'needs the number of a line' 01.bug3 --line 5000
     expect 2 "no bug '01.bug99'; there are: 01.bug1" 01.bug99
     # A header that was edited is no ground for a bug.
     local stage

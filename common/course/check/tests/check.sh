@@ -15,6 +15,8 @@ verb=check root=$sandbox device=cpu build=$sandbox/build/cpu family=all
 . "$repository/common/front_door/messages.sh"
 # shellcheck source=common/front_door/attend.sh
 . "$repository/common/front_door/attend.sh"
+# shellcheck source=common/front_door/words.sh
+. "$repository/common/front_door/words.sh"
 # shellcheck source=common/front_door/my.sh
 . "$repository/common/front_door/my.sh"
 # shellcheck source=common/front_door/try.sh
@@ -111,11 +113,14 @@ learner() {
     solve 01.3
     expect 0 'RIGHT.* Next: ./stages check 02.1' 01.3
     expect 0 'Hint 3 of 3' 1.3 --hint
-    expect 0 '1 of [0-9]+ right.* Next: ./stages check 01.1 --fast' --fast
-    sed -i 's/ __syncthreads();/&&/' "$sandbox/my/01.3.cuh"
-    expect 1 'barriers per block +3.00 +2.00 .*Right, but 3.00 barriers' 01.3
+    expect 0 '0 of [0-9]+ right.* Next: ./stages check 01.1 --fast' --fast
+    sed -i 's/ __syncthreads();/&&/; 0,/for (.*kThreads)/s//if (threadIdx.x == 0) for (int64_t col = 0; col < cols; ++col)/' "$sandbox/my/01.3.cuh"
+    expect 1 'busiest warp +[0-9]{4} +[0-9]{2} .*barriers per block +3.00 +2.00 .*Right, but [0-9]+ load requests .* only 1 of 32 lanes .*Right, but [0-9]{4} requests of the busiest warp .*Right, but 3.00 barriers' 01.3
     expect 1 '"state": "more than needed"' 01.3 --json
     watch 01.3
+    solve 01.3
+    sed -i '/__syncthreads();/d' "$sandbox/my/01.3.cuh"
+    expect 1 'WRONG: .*race in shared memory.* row_sum needs one writer' 01.3
     # A stage's kernel in place of one's own.
     local lesson
     lesson=$(cd "$repository" && echo 01_*/*.cuh)
@@ -124,22 +129,70 @@ learner() {
     expect 1 "WRONG: my/01.3.cuh includes ${lesson##*/}" 01.3
     echo '' >"$sandbox/my/01.3.cuh"
     expect 1 'has no function launch' 01.3
-    expect 0 'what was there is my/01.3.cuh.old' 01.3 --reset
+    expect 0 'what was there is my/01.3.cuh.old. It counts as open' 01.3 --reset
     expect 0 '0 of [0-9]+ right'
+    expect 0 'my/01.3.cuh is as handed out[.]$' 01.3 --reset
+    echo second >"$sandbox/my/01.3.cuh"
+    expect 0 'what was there is my/01.3.cuh.old2[.]$' 01.3 --reset
+    [[ $(cat "$sandbox/my/01.3.cuh.old") == '' ]] || wrong "--reset has replaced what it kept"
+    cheat
     echo lost >"$sandbox/my/progress.json"
     expect 0 '0 of [0-9]+ right'
-    expect 1 '01.1.*open.*01.2.*open' 01 --json
-    [[ ! -e $sandbox/my/01.1.cuh ]] || wrong "--json hands out"
     expect 0 '01.b: .* Answer: ./stages check 01.b --answer NUMBER' 01.b
     expect 1 'is not what is counted' 01.b --answer 32
+    expect 0 'Hint 1 of 2 for 01.b' 01.b --hint
     expect 0 'RIGHT. Counted just now: 1' 1.b --answer 1
     expect 0 'questions: 1 of [0-9]+'
+    # A document judges what was answered, and what is named.
+    echo '1.bug1 1' >>"$sandbox/my/answers.txt"
+    expect 1 '01.bug1.* "wrong".*01.1.* "open".*01.2.* "open".*01.b.* "right"' 01 --json
+    [[ ! -e $sandbox/my/01.1.cuh ]] || wrong "--json hands out"
+    expect 0 '"of": 1.*01.b.*"right": 1' 01.b --json
+    sed -i /bug/d "$sandbox/my/answers.txt"
+    rm -f "$sandbox"/my/*.cuh
+    expect 0 '"exercises": \[\].*"of": 1' 01 --json --present
+    expect 1 '"of": 0' 03 --json --present
     expect 2 "no exercise '01.99'; there are: 01.1" 01.99
+    expect 2 "no question '01.z'; there are: 01.a" 01.Z
+    expect 2 'is no number' 01.a --answer 1,5
+    expect 2 'is no number' 01.a --answer 3/0
+    expect 2 'is for planted bugs' my/1.1.cuh --line 3
+    expect 2 'may be 0[0-9]_[a-z_]+,' s
+    expect 0 'Hint 1 of 2 for 01.bug1' --hint 01.BUG1
     expect 2 'takes an exercise' --hint
     expect 2 'no flag --foo' 01.1 --foo
 }
 
-# Answers at once and at a save, and ends well.
+# A launcher that is wrong, prints, puts verdicts of its own wherever it can, and changes a file of the course.
+cheat() {
+    echo lesson >"$sandbox/lesson"
+    {
+        echo '#include <cstdio>
+#include <cstdlib>
+#include <unistd.h>'
+        sed '/^inline cudaError_t launch/,$d' "$sandbox/my/01.3.cuh"
+        cat <<'END'
+inline void cheat() {
+    const char right[] = "{\"seed\": 7, \"nonce\": \"\", \"launchers\": [{\"cases\": 1, \"launches\": 1, \"findings\": []}]}\n";
+    for (int file = 3; file < 64; ++file) (void)!write(file, right, sizeof right - 1);
+    FILE* const verdict = fopen("build/cpu/my/checks/01.3/verdict.json", "w");
+    fputs(right, verdict);
+    fclose(verdict);
+}
+inline cudaError_t launch(const float* x, float* y, int64_t rows, int64_t cols, cudaStream_t stream) {
+    static const bool first = atexit(cheat) == 0 && system("echo changed >>lesson") == 0;
+    if (first) printf("%lld columns\n", static_cast<long long>(cols));
+    return cudaSuccess;
+}
+END
+    } >"$sandbox/my/01.3.cuh.new"
+    mv "$sandbox/my/01.3.cuh.new" "$sandbox/my/01.3.cuh"
+    expect 1 '"changed": . "lesson" .*"cause": "values".*"seed": 7,.*"state": "wrong"' 01.3 --json --seed 7
+    says 'my/01.3.cuh prints at .*: [0-9]+ columns .*and [0-9]+ more lines'
+    rm -f "$sandbox/lesson" "$sandbox/my/01.3.cuh"
+}
+
+# Answers at once and at a save, also by an editor that puts a new file in place of the old, and ends well.
 watch() { # ID
     local watcher i
     : >"$sandbox/watched"
@@ -158,6 +211,10 @@ watch() { # ID
         wrong "--watch does not say: $1"
     }
     wait_for "Right, but"
+    mv "$sandbox/my/$1.cuh" "$sandbox/my/saved"
+    sleep 0.5
+    [[ ! -e $sandbox/my/$1.cuh ]] || wrong "--watch hands out anew"
+    mv "$sandbox/my/saved" "$sandbox/my/$1.cuh"
     sed -i 's/if (threadIdx.x == 0) row_sum/if (threadIdx.x == 0 row_sum/' "$sandbox/my/$1.cuh"
     wait_for "my/$1.cuh:[0-9:]*: error: "
     wait_for 'does not compile yet'

@@ -8,7 +8,9 @@ repository=$1 built=$2
 here=$repository/common/course/my/tests
 # shellcheck source=common/course/my/tests/sandbox.sh
 . "$repository/common/course/my/tests/sandbox.sh"
-make_sandbox "$repository" "$built" translate_launches my_beside my_operation_all my/compile my/link my/link_try_all
+# shellcheck source=common/course/my/tests/folders.sh
+. "$repository/common/course/my/tests/folders.sh"
+make_sandbox "$repository" "$built" translate_launches my_beside my_operation_all my/link my/link_try_all my/compile{,_host,_c}{,_fast}
 
 # The front door without what it installs and builds.
 # shellcheck disable=SC2034  # they are its words
@@ -101,8 +103,8 @@ __global__ void kernel(int* x) {
     asm("mov.u32 %0, %%laneid;" : "=r"(lane));
     asm volatile("bar.sync 0;");
     x[threadIdx.x] = lane;
-#ifdef __CUDA_ARCH__
-    asm("brev.b32 %0, %0;" : "+r"(lane));
+#ifndef __CUDA_ARCH__
+    asm("no instruction" : "+r"(lane));
 #endif
 }
 int main() {
@@ -115,24 +117,22 @@ int main() {
 }
 END
     expect 0 "ptx.cu: 1 kernel in 1 launch: good" run_mine my/ptx.cu
-    says "note: my/ptx.cu:6: asks for __CUDA_ARCH__"
     # The PTX alone, not what it is given.
     program matrices.cu <<'END'
 __global__ void kernel(int* x) {
     __shared__ int tile[32];
-    asm("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(x[0]) : "r"((unsigned)__cvta_generic_to_shared(tile)));
+    asm("tcgen05.ld.sync.aligned.16x64b.x1.b32 {%0}, [%1];" : "=r"(x[0]) : "r"((unsigned)__cvta_generic_to_shared(tile)));
 }
 int main() {}
 END
-    expect 1 "^[^ ]*matrices.cu: In function [^:]*: [^ ]*matrices.cu:3:[0-9]+: error: [^:]*: inline PTX that the CPU device does not know: ldmatrix.*[^-]stages: my/matrices.cu does not compile" run_mine my/matrices.cu
+    expect 1 "^[^ ]*matrices.cu: In function [^:]*: [^ ]*matrices.cu:3:[0-9]+: error: .*: inline PTX that the CPU device does not know: the instruction .tcgen05.ld.sync.*[^-]stages: my/matrices.cu does not compile" run_mine my/matrices.cu
     # What is refused is said alone: nothing of what follows from it.
-    program random.cu <<'END'
+    program images.cu <<'END'
 #include <cuda_runtime.h>
-#include <curand_kernel.h>
-__global__ void kernel(curandState* x) { x[0] = x[1]; }
+#include <npp.h>
 int main() {}
 END
-    expect 1 "^[^ ]*random.cu:2:[0-9]*: error: [^:]*<curand_kernel.h> is a part of the CUDA toolkit that [^:]*stages: my/random.cu does not compile" run_mine my/random.cu
+    expect 1 "^[^ ]*images.cu:2:[0-9]*: error: [^:]*<npp.h> is a part of the CUDA toolkit that [^:]*stages: my/images.cu does not compile" run_mine my/images.cu
     # The compiler says these.
     program two_types.cu <<'END'
 template <class T>
@@ -192,7 +192,39 @@ END
     expect 1 "broken.cuh:2:.*no '>>>' closes this" run_mine my/includes.cu
     expect 0 "done.*my/fine.cu: 1 kernel in 1 launch: good" run_mine my/fine.cu
     expect 2 "there is no my/nothing.cu; in my/ there are: my/fine.cu" run_mine my/nothing.cu
-    expect 0 "my/fine.cu cpu, 20.*: 1 kernel in 1 launch: good my/includes.cu cpu, .*: does not compile" list_mine
+    expect 0 "my/fine.cu cpu, 20.*: 1 kernel in 1 launch: good my/images.cu cpu, .*: does not compile" list_mine
+}
+
+# ---------------------------------------------------------------- __CUDA_ARCH__
+sides() {
+    local architecture
+    cp "$here"/sides.{cu,h} "$sandbox/my"
+    for architecture in 90 80; do
+        expect 0 "^each side has its answer my/sides.cu: 2 kernels in 3 launches: good\$" run_mine my/sides.cu --arch $architecture -- $architecture
+    done
+    expect 0 "^each side has its answer" run_mine my/sides.cu --fast -- 90
+    expect 2 "^stages: --arch is 80 .A100. or 90 .H100, H200., not 70\$" run_mine my/sides.cu --arch 70
+    # Lines of what is compiled twice, for one side each; and what is declared otherwise for either side.
+    program halves.cu <<'END'
+#ifdef __CUDA_ARCH__
+__host__ __device__ int either() { return 1; }
+#else
+inline int either() { return 2; }
+#endif
+__host__ __device__ void fill(int* x) { const int n = 1;
+#ifdef __CUDA_ARCH__
+    x[threadIdx.x] = of_device;
+#else
+    x[0] = of_host + n;
+#endif
+    x[1] = of_both;
+}
+__global__ void kernel(int* x) { fill(x + either()); }
+int main() {}
+END
+    expect 1 "halves.cu:8:22: error: .of_device. was not .*halves.cu:12:12: error: .of_both. .*halves.cu:10:12: error: .of_host. .*halves.cu:12:12: error: .of_both." run_mine my/halves.cu
+    sed -i 's/of_[a-z]*/1/' "$sandbox/my/halves.cu"
+    expect 0 "note: my/halves.cu:1: declares something else for either side" run_mine my/halves.cu
 }
 
 # ---------------------------------------------------------------- names, headers, words
@@ -228,6 +260,8 @@ END
     expect 0 '"program": "my/two words.v2.cu".*"launches": 2' xray_mine "my/two words.v2.cu" --json -
     expect 0 "drew .*two_words_v2_doubled_float_sectors.svg" xray_mine "my/two words.v2.cu" --picture pictures
     [[ -s $sandbox/pictures/two_words_v2_doubled_float_sectors.svg ]] || wrong "no picture lies there"
+    expect 1 "draw-ring: there is nothing to draw" xray_mine "my/two words.v2.cu" --draw-ring ring.svg
+    expect 1 "draw-tile: there is nothing to draw" xray_mine "my/two words.v2.cu" --draw-tile tile.svg
     # What has not changed is not compiled again; a header that has, is.
     touch -d '1 hour ago' "$sandbox/my/parts/twice.hpp" "$sandbox/my/two words.v2.cu"
     local time
@@ -291,7 +325,7 @@ idioms() {
     cp "$here/idioms.cu" "$sandbox/my"
     expect 0 "note: my/idioms.cu:[0-9]+: 2 literals of type double in 'halves'.*write 0.5f" run_mine my/idioms.cu
     says "my/idioms.cu: [0-9]+ kernels in [0-9]+ launches: good"
-    expect 0 'init\(&barrier, blockDim.x\); shared stores +3 x 1.00 wavefronts' without_nvcc xray_mine my/idioms.cu --lines --all
+    expect 0 'init\(&barrier, blockDim.x\); mbarriers +1 requests, 8 bytes' without_nvcc xray_mine my/idioms.cu --lines --all
     says 'atomicAdd\(&mine\[keys.* shared atomics +32 requests, 4,096 bytes'
     # One screen and the notes, where not all is asked for.
     expect 0 'kernel +launches +loads.* more .*[0-9]+ of [0-9]+ lines, those with the most.*--all prints every' \
@@ -301,6 +335,99 @@ idioms() {
     ((lines <= 60)) || wrong "a page of $lines lines"
     cp "$here/styles.cu" "$sandbox/my"
     expect 0 "^sorted 1 last 2048 Max error: 0.000000 gelu 0.8413 called 1 kept 683 largest 4095 total 8128 both 7 my/styles.cu: 11 kernels in 67 launches: good\$" run_mine my/styles.cu
+}
+
+# ---------------------------------------------------------------- CUDA's libraries
+libraries() {
+    program libraries.cu <<'END'
+#include <cublas_v2.h>
+#include <cuda/std/type_traits>
+#include <cuda_gl_interop.h>
+#include <cufft.h>
+#include <cudnn.h>
+#include <cusolverDn.h>
+#include <cusparse.h>
+#include <nccl.h>
+#include <nvrtc.h>
+#include <nvtx3/nvToolsExt.h>
+#include <omp.h>
+
+#include <cstring>
+#if !defined(_CUFFT_H_) || !defined(CUSPARSEAPI) || !defined(CUSOLVER_COMMON_H_)
+#error "programs ask by these which libraries they have included"
+#endif
+static_assert(cuda::std::is_same<float, decltype(1.f)>::value);
+__global__ void set(float* x) {
+    x[threadIdx.x] = 1;
+}
+int main(int count, char** words) {
+    float *x, one = 1;
+    cudaMalloc(&x, 32 * sizeof(float));
+    set<<<1, 16>>>(x);
+    nvtxRangePush("scaling");
+    cublasHandle_t handle;
+    cublasCreate(&handle);
+    if (!strcmp(words[1], "right")) cublasSscal(handle, 16, &one, x, 1);
+    if (!strcmp(words[1], "unwritten")) cublasSscal(handle, 17, &one, x, 1);
+    if (!strcmp(words[1], "beyond")) cublasSscal(handle, 33, &one, x, 1);
+    if (!strcmp(words[1], "graphics") && omp_get_max_threads() > 0) cudaGraphicsGLRegisterBuffer(nullptr, 0, 0);
+    if (!strcmp(words[1], "missing")) cufftExecC2C(0, nullptr, nullptr, CUFFT_FORWARD);
+    cublasDestroy(handle);
+    nvtxRangePop();
+}
+END
+    expect 0 "note: cublasSscal: calls of CUDA's libraries are computed by the host.*1 kernel in 1 launch: good\$" run_mine my/libraries.cu right
+    expect 1 "reads 68 bytes of device memory, 4 of which nobody has written, at my/libraries.cu:29: " run_mine my/libraries.cu unwritten
+    expect 1 "cublasSscal writes x, 132 bytes, but only 128 are left .* at my/libraries.cu:30 " run_mine my/libraries.cu beyond
+    expect 1 "cufftExecC2C: the CPU device does not have cuFFT, at my/libraries.cu:32 " run_mine my/libraries.cu missing
+    expect 1 "cudaGraphicsGLRegisterBuffer.*at my/libraries.cu:31" run_mine my/libraries.cu graphics
+    # Where CCCL's headers are.
+    grep -q THRUST "$built/my/compile" || return 0
+    program thrust.cu <<'END'
+#include <cub/cub.cuh>
+#include <cuda/std/array>
+#include <cuda/std/optional>
+#include <thrust/detail/type_traits.h>
+#include <thrust/device_vector.h>
+#include <thrust/host_vector.h>
+#include <thrust/iterator/transform_iterator.h>
+#include <thrust/scan.h>
+#include <thrust/sort.h>
+
+#include <cstdio>
+__global__ void twice(int* x) {
+    x[threadIdx.x] *= 2;
+}
+__global__ void last(cuda::std::array<int, 2> two, int* x) {
+    cuda::std::optional<int> any;
+    if (threadIdx.x < 32) any = two.back();
+    if (threadIdx.x == 0) *x = any.value_or(0);
+}
+struct Half {
+    __host__ __device__ int operator()(int x) const { return x / 2; }
+};
+int main() {
+    thrust::host_vector<int> values(32);
+    for (int i = 0; i < 32; ++i) values[i] = 31 - i;
+    thrust::device_vector<int> x = values;
+    twice<<<1, 32>>>(thrust::raw_pointer_cast(x.data()));
+    thrust::sort(x.begin(), x.end());
+    thrust::inclusive_scan(x.begin(), x.end(), x.begin());
+    int* plain;
+    cudaMalloc(&plain, 32 * sizeof(int));
+    thrust::device_ptr<int> same(plain);
+    try {
+        thrust::fill(same, same + 32, 3);
+    } catch (thrust::system_error&) {
+    }
+    twice<<<1, 32>>>(plain);
+    size_t bytes = 1;
+    cub::DeviceReduce::Sum(plain, bytes, thrust::make_transform_iterator(same, Half()), x.begin(), 32);
+    last<<<1, 32>>>({7, 8}, thrust::raw_pointer_cast(x.data()) + 1);
+    printf("%d %d %d %d\n", (int)x[31], (int)same[31], (int)x[0], (int)x[1]);
+}
+END
+    expect 0 "^note: cub::DeviceReduce::Sum: calls of .* 992 6 96 8 my/thrust.cu: 2 kernels in 3 launches: good\$" run_mine my/thrust.cu
 }
 
 # ---------------------------------------------------------------- beside what nvcc makes of it
@@ -402,8 +529,8 @@ END
     sed -i 's|^inline cudaError_t launch|// takes: y != x\n&|' "$sandbox/my/softmax.cuh"
     mkdir -p "$sandbox/results"
     expect 0 "beside the stages: softmax, float32 +rows 256, cols 1024 .*01_[a-z_]+/.* 05_[a-z_]+/.* 99_my_softmax/launch +129.00 +1.00 +0.26" try_mine my/softmax.cuh --as softmax
-    says "launch +([0-9]+) of [0-9]+ .*in brackets: what would do.*my/softmax.cuh 6 for .*1 loads and 1 stores per element would do; counted: 129.00 and 1.00 .*no GPU's counters were held beside these"
-    says "What to look at: 129.00 loads of global memory per element, where 1 would do: 64.00 at .*my/softmax.cuh:6, 64.00 at .*my/softmax.cuh:7, 1.00 at .*my/softmax.cuh:9"
+    says "launch +([0-9]+) of [0-9]+ .*in brackets: each operand once.*my/softmax.cuh 6 for .*loads and stores per element: 129.00 and 1.00; 1 and 1 in a kernel that moves each operand once .*no GPU's counters were held beside these"
+    says "What to look at: 129.00 loads of global memory per element, and 1 in a kernel that keeps on the chip what it reads again: 64.00 at .*my/softmax.cuh:6, 64.00 at .*my/softmax.cuh:7, 1.00 at .*my/softmax.cuh:9"
     # A header is compiled once for all that takes the same.
     local time
     time=$(stat -c %Y.%y "$sandbox/build/cpu/my/tries/softmax.cuh/program")
@@ -525,7 +652,7 @@ END
 return cudaSuccess;'
     expect 1 "WRONG launch: uniform, float32, 3 x 33: the host reads memory of the device .of cudaMalloc., at my/host.cuh:16: copy it with cudaMemcpy" \
         try_mine my/host.cuh --as softmax
-    says "records: none, of what is wrong +Something is WRONG: see above. Not counted line by line: the launch fails"
+    says "records: none, of what is wrong +Something is WRONG: see above. --all counts it line by line"
     launcher copies.cuh cudaError_t 'rows_of<<<rows, 32, 0, stream>>>(x, y, cols);
 memmove(y, x, rows * cols * sizeof(float));
 return cudaGetLastError();'
@@ -596,7 +723,7 @@ return cudaGetLastError();'
     launcher endless.cuh cudaError_t 'forever<<<1, 1, 0, stream>>>(y);
 return cudaGetLastError();'
     sed -i 's|^cudaError_t launch|__global__ void forever(float* y) { for (volatile int i = 0; i == 0;) {} y[0] = 1; }\n&|' "$sandbox/my/endless.cuh"
-    expect 1 "kernel forever gets nowhere for 1 seconds: perhaps a loop that never ends; it is ended after 10" try_mine my/endless.cuh --as softmax
+    expect 1 "kernel forever gets nowhere for 1 s: perhaps a loop that never ends; it is ended after 10" try_mine my/endless.cuh --as softmax
     [[ $(grep -c 'gets nowhere' <<<"$said") == 1 ]] || wrong "what never ends is waited for more than once"
     says "for 10 seconds no thread got anywhere .ten times CPU_DEVICE_WATCHDOG_SECONDS, since what it does is watched."
 }
@@ -684,7 +811,7 @@ END
 }
 
 parts=("${@:3}")
-((${#parts[@]} > 0)) || parts=(rejected names page alone idioms compared tried misled ended debugged faults endings results objects)
+((${#parts[@]} > 0)) || parts=(rejected sides names page alone idioms compared tried misled ended debugged faults endings results objects folders fast)
 for part in "${parts[@]}"; do $part; done
 echo "$checks checks, $failures failures"
 ((failures == 0))

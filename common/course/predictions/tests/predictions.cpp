@@ -111,6 +111,9 @@ TEST_CASE("a guess is held beside the fact") {
     CHECK(number.is_right("4.2", four));
     CHECK_FALSE(number.is_right("5", four));
     CHECK_FALSE(number.is_right("", four));
+    CHECK(number.is_guess(" 1.2e1 "));
+    CHECK(number.is_guess(" "));
+    CHECK_FALSE(number.is_guess("abc"));
 
     Prediction choice;
     choice.choices = {"packed", "packed_twice", "bare"};
@@ -121,6 +124,8 @@ TEST_CASE("a guess is held beside the fact") {
     CHECK(choice.choice_of("packed") == "packed");
     CHECK(choice.choice_of("packed_t") == "packed_twice");
     CHECK(choice.choice_of("d").empty());
+    CHECK(choice.is_guess("C"));
+    CHECK_FALSE(choice.is_guess("d"));
     CHECK(choice.choice_of("4").empty());
     CHECK(choice.is_right("ba", bare));
     CHECK_FALSE(choice.is_right("", bare));

@@ -198,6 +198,9 @@ TEST_CASE("Markdown of the READMEs becomes HTML") {
     holds("[a](javascript:alert(1))", "<p>a");
     holds("a **bold `x*y`** 2 * 3 * 4", "a <strong>bold <code>x*y</code></strong> 2 * 3 * 4");
     holds("| a | `b|c` |\n|---|---|\n| 1 | **2** |\n", "<td>1</td>\n<td><strong>2</strong></td>");
+    holds("d_{j-1} + e^{x_j} and 2^31, of x_row and int8_t",
+          "d<sub>j-1</sub> + e<sup>x<sub>j</sub></sup> and 2<sup>31</sup>, of x_row and int8_t");
+    holds("    d_{j}  // of `x_j`\n    y", "d<sub>j</sub>     // of");  // columns stay
     holds("one\n- two\n  three\n- four\n\n    code <\n\nend", "<li>two\nthree</li>");
     holds("```\na\n\nb\n```\nend", "<pre tabindex=\"0\">a\n\nb\n</pre>");
     holds("* [ ` ](", "* [ ` ](");
