@@ -35,13 +35,18 @@ make_bare() {
 }
 
 # in_bare FOLDER WORD...: runs that in its /course, with no terminal and nothing of this machine's
-# environment. What it mounts is gone when it ends.
+# environment; with --offline as the first word, without a network. What it mounts is gone when it ends.
 in_bare() {
     local folder=$1
+    local -a network=()
     shift
+    if [[ $1 == --offline ]]; then
+        network=(--net)
+        shift
+    fi
     mkdir -p "$folder/course"
     # shellcheck disable=SC2016  # the inner shell expands these
-    unshare --mount --pid --fork --kill-child setsid --wait env --ignore-environment \
+    unshare "${network[@]}" --mount --pid --fork --kill-child setsid --wait env --ignore-environment \
         HOME=/root LANG=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
         sh -c 'mount -t proc proc "$1/proc" && mount -t tmpfs shm "$1/dev/shm" &&
                mount -t devpts -o newinstance,ptmxmode=0666 pts "$1/dev/pts" && ln -sf pts/ptmx "$1/dev/ptmx" && folder=$1 && shift &&
