@@ -351,6 +351,13 @@ void judge_bulk_access(uintptr_t address, unsigned bytes, Direction direction, u
     judge_access(address, bytes, direction, place, false);
 }
 
+void log_outside(uintptr_t begin, uintptr_t end, uintptr_t place) {
+    if (!current.observed || begin >= end) return;
+    Lane& lane = *current.lane;
+    log_access(lane, {begin, place, lane.path, static_cast<uint16_t>(end - begin),
+                      AccessKind::bulk_load, kAsynchronous | kOutside});
+}
+
 void log_instruction(AccessKind kind, uintptr_t place, unsigned bytes) {
     if (!current.observed) return;
     Lane& lane = *current.lane;

@@ -56,6 +56,8 @@ void judge_access(uintptr_t address, unsigned bytes, Direction direction, uintpt
 
 // The same of a piece of a bulk copy, of at most 128 bytes that lie in one line of 128.
 void judge_bulk_access(uintptr_t address, unsigned bytes, Direction direction, uintptr_t place);
+// Bytes outside of a tensor, for which a GPU counts sectors of a bulk load; none where `end` is not behind `begin`.
+void log_outside(uintptr_t begin, uintptr_t end, uintptr_t place);
 
 // Tells whoever observes of a bulk copy, before its pieces at that end, or of a lane's part in a wgmma.
 void log_instruction(AccessKind kind, uintptr_t place, unsigned bytes = 0);

@@ -32,6 +32,11 @@ const char* name_of(const BulkCopy& copy) {
 
 // What lies in shared memory, by lines: checked as the engine's accesses, and told to whoever observes.
 void judge_shared(const BulkCopy& copy, uintptr_t shared, Direction direction) {
+    if (copy.extent != copy.bytes) {
+        for (const BulkRun& run : copy.runs)
+            judge_bulk_access(shared + run.offset, run.bytes, direction, copy.place);
+        return;
+    }
     for (uint32_t done = 0; done < copy.bytes;) {
         const uintptr_t at = shared + done;
         const auto piece =
@@ -47,24 +52,25 @@ uint8_t swizzle_of(const BulkCopy& copy) {
     return is_tensor ? static_cast<uint8_t>(copy.swizzle) : kAnySwizzle;
 }
 
-// Chunks that a swizzle puts apart in shared memory are one piece where they are neighbours in global memory.
+// An H100 counts the sectors that it reads of a piece as if all of the tensor's surroundings were there; it writes those
+// in the tensor alone.
 void judge_global(const BulkCopy& copy, Direction direction) {
-    uintptr_t piece = 0;
-    uint32_t bytes = 0;
-    const auto judge = [&] {
-        if (bytes != 0) judge_bulk_access(piece, bytes, direction, copy.place);
-    };
-    for (const BulkRun& run : copy.runs) {
-        if (run.global == 0) continue;
-        if (bytes != 0 && run.global == piece + bytes && run.global % kLine != 0) {
-            bytes += run.bytes;
-            continue;
+    constexpr uintptr_t kSector = 32;
+    for (const BulkPiece& piece : copy.pieces) {
+        const uintptr_t begin = piece.global, end = begin + piece.bytes;
+        if (piece.first != piece.last) {
+            judge_bulk_access(begin + piece.first, static_cast<unsigned>(piece.last - piece.first),
+                              direction, copy.place);
         }
-        judge();
-        piece = run.global;
-        bytes = run.bytes;
+        if (direction != Direction::bulk_load) continue;
+        if (piece.first == piece.last) {
+            log_outside(begin, end, copy.place);
+        } else {
+            const uintptr_t first = begin + piece.first, behind = begin + piece.last;
+            log_outside(begin, first - first % kSector, copy.place);
+            log_outside((behind + kSector - 1) / kSector * kSector, end, copy.place);
+        }
     }
-    judge();
 }
 
 AsynchronousEvent event_of(AsynchronousEvent::What what, const BulkCopy& copy, unsigned thread) {
@@ -91,17 +97,32 @@ void move(const BulkCopy& copy, void* to, const void* from, size_t bytes) {
         copy.combine(static_cast<char*>(to) + at, static_cast<const char*>(from) + at);
 }
 
+void fill_up(void* to, uint16_t with, size_t bytes) {
+    for (size_t at = 0; at < bytes; ++at)
+        static_cast<unsigned char*>(to)[at] = static_cast<unsigned char>(with >> at % 2 * 8);
+}
+
 void put_at(const BulkCopy& copy, uintptr_t shared) {
     if (copy.is_store())
         move(copy, reinterpret_cast<void*>(shared), copy.values.data(), copy.values.size());
     for (const BulkRun& run : copy.runs) {
         void* const to = reinterpret_cast<void*>(shared + run.offset);
         if (run.global == 0) {
-            std::memset(to, copy.fill, run.bytes);
+            fill_up(to, copy.fill, run.bytes);
         } else {
             move(copy, to, reinterpret_cast<const void*>(run.global), run.bytes);
         }
     }
+}
+
+// What is under way is not there yet.
+void poison(const BulkCopy& copy, uintptr_t shared) {
+    if (copy.extent == copy.bytes) {
+        std::memset(reinterpret_cast<void*>(shared), kPoison, copy.bytes);
+        return;
+    }
+    for (const BulkRun& run : copy.runs)
+        std::memset(reinterpret_cast<void*>(shared + run.offset), kPoison, run.bytes);
 }
 
 }  // namespace
@@ -156,7 +177,7 @@ bool BulkCopies::land_one(Worker& worker) {
             Mbarrier* const barrier = owner.mbarriers.find(to.mbarrier);
             if (barrier == nullptr) continue;  // whoever ended it is named where somebody waits
             if (owner.proxy.is_watching()) {
-                owner.proxy.note_arrival(to.shared, load.copy.bytes, barrier->agent,
+                owner.proxy.note_arrival(to.shared, load.copy.extent, barrier->agent,
                                          static_cast<uint32_t>(barrier->phase) + 1,
                                          swizzle_of(load.copy));
             }
@@ -225,7 +246,7 @@ void BulkCopies::read_source(Group& group) {
     if (std::exchange(group.is_read, true)) return;
     for (const BulkCopy& copy : group.copies) {
         group.sources.push_back(
-            {std::string(reinterpret_cast<const char*>(copy.shared), copy.bytes)});
+            {std::string(reinterpret_cast<const char*>(copy.shared), copy.extent)});
     }
 }
 
@@ -295,7 +316,7 @@ void begin_bulk_store(BulkCopy copy) {
     BulkCopies& copies = current.worker->bulk_copies;
     if (worker.proxy.is_watching()) {
         const auto [agent, group] = copies.next_group();
-        current.worker->proxy.judge_read(copy.shared, copy.bytes, agent, group, copy.place,
+        current.worker->proxy.judge_read(copy.shared, copy.extent, agent, group, copy.place,
                                          copy.instruction);
     }
     copies.begin_store(std::move(copy));
@@ -360,11 +381,10 @@ void begin_bulk_load(BulkCopy copy, uintptr_t mbarrier, uint16_t blocks) {
         // Whoever waits there waits for these bytes.
         if (&owner != &worker) worker.exits.note_signal(to.mbarrier);
         if (owner.proxy.is_watching()) {
-            owner.proxy.judge_copy(to.shared, copy.bytes, agent, place, copy.instruction,
+            owner.proxy.judge_copy(to.shared, copy.extent, agent, place, copy.instruction,
                                    {copy.is_store(), reduces});
         }
-        if (!current.fast && !reduces)
-            std::memset(reinterpret_cast<void*>(to.shared), kPoison, copy.bytes);
+        if (!current.fast && !reduces) poison(copy, to.shared);
     }
     worker.bulk_copies.begin_load(std::move(copy), std::move(all));
     if (current.fast) worker.bulk_copies.land_one(worker);

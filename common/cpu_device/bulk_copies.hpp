@@ -25,6 +25,13 @@ struct BulkRun {
     uintptr_t global;
 };
 
+// What the copy engine asks of global memory at once: at most 128 bytes, counted from the copy's beginning or from that of
+// a row of its box, wherever lines begin. The bytes from `first` to `last` are in the tensor; a piece may lie outside whole.
+struct BulkPiece {
+    uintptr_t global;
+    uint8_t bytes, first, last;
+};
+
 // Combines two elements, both aligned, the first of which is where the copy goes.
 using Combine = void (*)(void* there, const void* from);
 
@@ -33,9 +40,11 @@ struct BulkCopy {
     uintptr_t place = 0;           // return address in the kernel
     uintptr_t shared = 0;          // where it begins in shared memory
     uint32_t bytes = 0;            // of shared memory: what an mbarrier counts
-    uint8_t fill = 0;              // each byte of what is filled up
+    uint32_t extent = 0;           // from its first byte in shared memory to behind its last
+    uint16_t fill = 0;             // each two bytes of what is filled up
     std::vector<BulkRun>
-        runs;                // each at most 128 bytes, within a line of 128 bytes of global memory
+        runs;  // each at most 128 bytes, within a line of 128 bytes of global memory
+    std::vector<BulkPiece> pieces;
     uint32_t row_bytes = 0;  // of a tensor copy's box
     uint32_t swizzle = 0;    // span in bytes; 0: none
     std::string values;  // of a load, where it is these bytes that arrive, and not what runs name:

@@ -145,16 +145,14 @@ TensorMap map_of(const char* instruction, const TensorPlace& place) {
     return map;
 }
 
-// Where a row is shorter than the swizzle's span, the toolkit does not document whether rows then follow each other
-// closely or each takes up a span; a single row in the first line of the pattern lies where it would without a swizzle.
-void check_rows(const char* instruction, const TensorMap& map, const void* shared) {
-    const uint32_t row = row_bytes(map), span = swizzle_span(map.swizzle);
-    if (row >= span || (box_bytes(map) == row && as_address(shared) % (8 * uintptr_t{span}) == 0))
-        return;
-    fail(cudaErrorNotSupported,
-         "%s: rows of %u bytes in a swizzle of %u bytes: the CPU device does not know where a GPU "
-         "puts them; give boxDim[0] %u elements, or a smaller swizzle",
-         instruction, row, span, span / element_bytes(map.type));
+// The toolkit does not document it; an H100 ends the kernel, wherever the box lies in the tensor.
+void check_first_coordinate(const char* instruction, const TensorMap& map, int32_t first) {
+    const uint32_t element = element_bytes(map.type), unit = 16 / element;
+    if (first % static_cast<int32_t>(unit) == 0) return;
+    fail(cudaErrorIllegalInstruction,
+         "%s: the first coordinate is %d, which is %lld bytes from the row's beginning: it must be "
+         "a multiple of %u elements of %u bytes, so that a row of the box begins at 16 bytes",
+         instruction, first, static_cast<long long>(first) * element, unit, element);
 }
 
 BulkCopy bulk_copy_of(const char* instruction, uintptr_t place, const void* shared,
@@ -163,22 +161,25 @@ BulkCopy bulk_copy_of(const char* instruction, uintptr_t place, const void* shar
     copy.instruction = instruction;
     copy.place = place;
     copy.shared = as_address(shared);
-    copy.bytes = bytes;
+    copy.bytes = copy.extent = bytes;
     copy.runs = std::move(runs);
+    if (!copy.runs.empty()) copy.pieces = pieces_of_bytes(copy.runs[0].global, bytes);
     return copy;
 }
 
 BulkCopy copy_of_box(const char* instruction, uintptr_t place, const void* shared,
                      const TensorMap& map, const TensorPlace& tensor) {
-    check_rows(instruction, map, shared);
+    check_first_coordinate(instruction, map, tensor.coordinates[0]);
     const Undisturbed container_grows;
     BulkCopy copy =
         bulk_copy_of(instruction, place, shared,
                      runs_of_box(map, tensor.coordinates, as_address(shared)), box_bytes(map));
+    copy.pieces = pieces_of_box(map, tensor.coordinates);
+    copy.extent = box_extent(map);
     copy.row_bytes = row_bytes(map);
     copy.swizzle = swizzle_span(map.swizzle);
-    // A NaN of every floating type.
-    copy.fill = map.fills_with_nan ? 0xff : 0;
+    // A NaN of every floating type, the one that an H100 fills up with.
+    copy.fill = map.fills_with_nan ? 0x7ff7 : 0;
     return copy;
 }
 

@@ -51,8 +51,11 @@ constexpr uint8_t kThroughCache = 8;  // a copy of 16 bytes that does not by-pas
 
 constexpr uint8_t kAsynchronous =
     16;  // happens later: who may touch the same when, the CPU device judges itself
+constexpr uint8_t kOutside =
+    32;  // of a bulk load: nothing is there, the box goes beyond its tensor; sectors are counted
+
 // What a bulk copy does at one of its ends begins with a record of 0 bytes at address 0, which stands for the instruction.
-// Then come the pieces: of global memory at most 128 bytes, within a line of 128 bytes.
+// Then come the pieces, of at most 128 bytes.
 inline bool is_bulk(AccessKind kind) {
     return kind >= AccessKind::bulk_load && kind <= AccessKind::remote_bulk_store;
 }

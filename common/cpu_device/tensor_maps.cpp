@@ -147,6 +147,15 @@ uint32_t box_bytes(const TensorMap& map) {
     return bytes;
 }
 
+// From a row of the box to the next one in shared memory. The toolkit does not document it; so it is on an H100.
+static uint32_t row_pitch(const TensorMap& map) {
+    return std::max(row_bytes(map), swizzle_span(map.swizzle));
+}
+
+uint32_t box_extent(const TensorMap& map) {
+    return box_bytes(map) / row_bytes(map) * row_pitch(map);
+}
+
 std::string what_is_wrong(const TiledArguments& of) {
     if (of.map == nullptr || reinterpret_cast<uintptr_t>(of.map) % 64 != 0)
         return text("tensorMap is at %p: it must be aligned to 64 bytes, as a CUtensorMap is",
@@ -159,10 +168,8 @@ std::string what_is_wrong(const TiledArguments& of) {
         return text("tensorRank is %u: with interleave it must be at least 3", of.rank);
     if (reinterpret_cast<uintptr_t>(of.address) % 16 != 0)
         return text("globalAddress is %p: it must be aligned to 16 bytes", of.address);
-    if (of.sizes == nullptr || of.box == nullptr || of.steps == nullptr ||
-        (of.rank > 1 && of.strides == nullptr)) {
+    if (of.sizes == nullptr || of.strides == nullptr || of.box == nullptr || of.steps == nullptr)
         return "globalDim, globalStrides, boxDim or elementStrides is null";
-    }
     for (unsigned i = 0; i < of.rank; ++i) {
         wrong = wrong_dimension(of, i);
         if (!wrong.empty()) return wrong;
@@ -289,6 +296,48 @@ private:
     uint32_t mask_;
 };
 
+// ---------------------------------------------------------------- rows
+
+// One row of a box; the bytes from `first` to `last` are in the tensor.
+struct BoxRow {
+    uintptr_t global;
+    uint32_t bytes, first, last;
+};
+
+// In the order in which they come to lie in shared memory.
+template <class Each>
+void for_each_row(const TensorMap& map, const int32_t* coordinates, Each each) {
+    const int64_t begin = coordinates[0], count = map.count(0),
+                  size = static_cast<int64_t>(map.size[0]);
+    const int64_t first = std::clamp<int64_t>(-begin, 0, count),
+                  last = std::clamp<int64_t>(size - begin, first, count);
+    const uint32_t element = element_bytes(map.type);
+    uint32_t index[kMostDimensions] = {};
+    for (uint32_t left = box_bytes(map) / row_bytes(map); left != 0; --left) {
+        uintptr_t global = map.address + static_cast<uint64_t>(begin) * element;
+        bool is_inside = true;
+        for (unsigned i = 1; i < map.rank; ++i) {
+            const int64_t at = int64_t{coordinates[i]} + int64_t{index[i]} * map.step[i];
+            is_inside = is_inside && at >= 0 && at < static_cast<int64_t>(map.size[i]);
+            global += static_cast<uint64_t>(at) * map.stride[i];
+        }
+        each(BoxRow{global, row_bytes(map), is_inside ? static_cast<uint32_t>(first) * element : 0,
+                    is_inside ? static_cast<uint32_t>(last) * element : 0});
+        for (unsigned i = 1; i < map.rank && ++index[i] == map.count(i); ++i) index[i] = 0;
+    }
+}
+
+void add_pieces(std::vector<BulkPiece>& to, const BoxRow& row) {
+    for (uint32_t begin = 0; begin < row.bytes; begin += kGlobalLine) {
+        const uint32_t bytes = std::min(row.bytes - begin, kGlobalLine);
+        const auto within = [&](uint32_t at) {
+            return static_cast<uint8_t>(std::clamp(at, begin, begin + bytes) - begin);
+        };
+        to.push_back(
+            {row.global + begin, static_cast<uint8_t>(bytes), within(row.first), within(row.last)});
+    }
+}
+
 }  // namespace
 
 std::vector<BulkRun> runs_of_bytes(uintptr_t global, uint32_t bytes) {
@@ -297,44 +346,34 @@ std::vector<BulkRun> runs_of_bytes(uintptr_t global, uint32_t bytes) {
     return runs;
 }
 
+std::vector<BulkPiece> pieces_of_bytes(uintptr_t global, uint32_t bytes) {
+    std::vector<BulkPiece> pieces;
+    add_pieces(pieces, {global, bytes, 0, bytes});
+    return pieces;
+}
+
 std::vector<BulkRun> runs_of_box(const TensorMap& map, const int32_t* coordinates,
                                  uintptr_t shared) {
     std::vector<BulkRun> runs;
     Swizzled to(runs, shared, swizzle_span(map.swizzle));
-    const uint32_t element = element_bytes(map.type);
-    const auto inside = [&](unsigned dimension, int64_t at) {
-        return at >= 0 && at < static_cast<int64_t>(map.size[dimension]);
-    };
-    // Each row has elements before the tensor, in it, and after it; its part in the tensor is [first, last).
-    const int64_t begin = coordinates[0], count = map.count(0);
-    const int64_t first = std::clamp<int64_t>(-begin, 0, count);
-    const int64_t last =
-        std::clamp<int64_t>(static_cast<int64_t>(map.size[0]) - begin, first, count);
-
-    uint32_t index[kMostDimensions] = {};
-    const uint32_t row = row_bytes(map), all = box_bytes(map);
-    for (uint32_t offset = 0; offset < all; offset += row) {
-        uintptr_t global = map.address;
-        bool is_inside = true;
-        for (unsigned i = 1; i < map.rank; ++i) {
-            const int64_t at = int64_t{coordinates[i]} + int64_t{index[i]} * map.step[i];
-            is_inside = is_inside && inside(i, at);
-            global += static_cast<uint64_t>(at) * map.stride[i];
-        }
-        if (!is_inside || first == last) {
-            to.add(offset, row, 0);
+    uint32_t offset = 0;
+    for_each_row(map, coordinates, [&](const BoxRow& row) {
+        if (row.first == row.last) {
+            to.add(offset, row.bytes, 0);
         } else {
-            const auto bytes = [&](int64_t elements) {
-                return static_cast<uint32_t>(elements) * element;
-            };
-            to.add(offset, bytes(first), 0);
-            to.add(offset + bytes(first), bytes(last - first),
-                   global + static_cast<uint64_t>(begin + first) * element);
-            to.add(offset + bytes(last), bytes(count - last), 0);
+            to.add(offset, row.first, 0);
+            to.add(offset + row.first, row.last - row.first, row.global + row.first);
+            to.add(offset + row.last, row.bytes - row.last, 0);
         }
-        for (unsigned i = 1; i < map.rank && ++index[i] == map.count(i); ++i) index[i] = 0;
-    }
+        offset += row_pitch(map);
+    });
     return runs;
+}
+
+std::vector<BulkPiece> pieces_of_box(const TensorMap& map, const int32_t* coordinates) {
+    std::vector<BulkPiece> pieces;
+    for_each_row(map, coordinates, [&](const BoxRow& row) { add_pieces(pieces, row); });
+    return pieces;
 }
 
 }  // namespace cpu_device

@@ -39,6 +39,9 @@ unsigned element_bytes(CUtensorMapDataType type);
 uint32_t row_bytes(const TensorMap& map);
 uint32_t box_bytes(const TensorMap& map);
 
+// From the box's first byte in shared memory to behind its last: in a swizzle, each row takes up at least a span.
+uint32_t box_extent(const TensorMap& map);
+
 // Bytes within which the swizzle permutes chunks of 16 bytes: 128 for CU_TENSOR_MAP_SWIZZLE_128B; 0 for none.
 uint32_t swizzle_span(CUtensorMapSwizzle swizzle);
 
@@ -69,5 +72,9 @@ std::vector<BulkRun> runs_of_box(const TensorMap& map, const int32_t* coordinate
 
 // The same of `bytes` contiguous bytes.
 std::vector<BulkRun> runs_of_bytes(uintptr_t global, uint32_t bytes);
+
+// What the copy engine asks of global memory, row by row of the box, or of contiguous bytes.
+std::vector<BulkPiece> pieces_of_box(const TensorMap& map, const int32_t* coordinates);
+std::vector<BulkPiece> pieces_of_bytes(uintptr_t global, uint32_t bytes);
 
 }  // namespace cpu_device

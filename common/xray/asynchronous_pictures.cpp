@@ -211,7 +211,8 @@ std::string draw_tile(const CopiedTile& tile, const Caption& caption) {
     const unsigned per_row = (tile.row_bytes + kChunk - 1) / kChunk;
     const unsigned shown_columns = std::min(per_row, kChunksOfLine * 2);
     const unsigned rows = tile.bytes / tile.row_bytes;
-    const unsigned lines = (tile.bytes + kLineBytes - 1) / kLineBytes;
+    unsigned lines = 0;
+    for (const TileChunk& chunk : chunks) lines = std::max(lines, chunk.offset / kLineBytes + 1);
     const unsigned shown_rows = std::min(rows, kShownLines),
                    shown_lines = std::min(lines, kShownLines);
     std::vector<Cell> box, memory;

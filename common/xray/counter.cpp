@@ -145,8 +145,9 @@ private:
             return;
         }
         for (unsigned left = request.lanes; left != 0; left &= left - 1) {
-            counts.bytes += request.bytes;
-            counts.useful_bytes += request.bytes;
+            const unsigned bytes = request.is_outside ? 0 : request.bytes;
+            counts.bytes += bytes;
+            counts.useful_bytes += bytes;
             if (!is_bulk_of_global(request.kind)) continue;
             Request one = request;
             one.lanes = left & -left;
@@ -162,7 +163,7 @@ private:
             fusion_.end(fused_);
             count_fused();
             order_of_block_.count_request(warp_);
-            if (request.bytes != 0) tell(request);
+            if (request.bytes != 0 && !request.is_outside) tell(request);
             return;
         }
         Counts& counts = counts_of(request);

@@ -245,6 +245,7 @@ void WarpRequests::go_on(unsigned lanes, size_t steps, WarpEvents& events) {
         request_.split = (step.manner & cpu_device::kSplit) != 0;
         request_.is_through_cache = (step.manner & cpu_device::kThroughCache) != 0;
         request_.is_asynchronous = (step.manner & cpu_device::kAsynchronous) != 0;
+        request_.is_outside = (step.manner & cpu_device::kOutside) != 0;
         request_.is_volatile = (step.manner & cpu_device::kVolatile) != 0;
         request_.is_atomic = (step.manner & cpu_device::kAtomic) != 0;
         request_.lanes = lanes;

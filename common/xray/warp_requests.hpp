@@ -30,6 +30,7 @@ struct Request {
     bool is_atomic = false;         // though its kind does not say so
     bool is_through_cache = false;  // see cpu_device::kThroughCache
     bool is_asynchronous = false;   // see cpu_device::kAsynchronous
+    bool is_outside = false;        // see cpu_device::kOutside
     unsigned lanes = 0;             // a bit for each that takes part
     std::array<uintptr_t, 32> address;
     std::array<uint8_t, 32> value;  // of a store, see cpu_device::value_of()

@@ -74,6 +74,7 @@ XRAY_BULK_LOAD(bulk_load_48_at_16, 48, 16, 1)
 XRAY_BULK_LOAD(bulk_load_240_at_112, 240, 112, 1)
 XRAY_BULK_LOAD(bulk_load_4096_at_16, 4096, 16, 1)
 XRAY_BULK_LOAD(bulk_load_by_32_lanes, 64, 0, 32)
+XRAY_BULK_LOAD(bulk_load_48_at_16_by_32_lanes, 48, 16, 32)
 
 #define XRAY_BULK_STORE(name, op, kBytes, kAt)                                                 \
     __global__ void __launch_bounds__(kThreads)                                                \
@@ -97,12 +98,12 @@ XRAY_BULK_STORE(bulk_store_4096_at_16, XRAY_STORE, 4096, 16)
 XRAY_BULK_STORE(bulk_reduce_1024, XRAY_REDUCE, 1024, 0)
 XRAY_BULK_STORE(bulk_reduce_1024_at_16, XRAY_REDUCE, 1024, 16)
 
-// One box of kBytes, whose first element is that of column kX in row kY. The blocks of a store write the same.
+// One box of kBytes, which in a swizzle may take up twice as many, and whose first element is that of column kX in row kY. The blocks of a store write the same.
 #define XRAY_TENSOR_LOAD(name, kBytes, kX, kY)                                                 \
     __global__ void __launch_bounds__(kThreads)                                                \
         name([[maybe_unused]] const __grid_constant__ CUtensorMap map,                         \
              [[maybe_unused]] const unsigned char* from, [[maybe_unused]] unsigned char* to) { \
-        __shared__ __align__(1024) unsigned char tile[kBytes];                                 \
+        __shared__ __align__(1024) unsigned char tile[2 * (kBytes)];                           \
         __shared__ uint64_t full;                                                              \
         if (threadIdx.x == 0) {                                                                \
             begin_phase(&full, kBytes);                                                        \
@@ -128,6 +129,10 @@ XRAY_TENSOR_LOAD(tensor_load_rows_of_128_side_by_side, 1024, 0, 0)
 XRAY_TENSOR_LOAD(tensor_load_corner, 1024, kWidth - 32, kRows - 4)
 XRAY_TENSOR_LOAD(tensor_load_before_it, 1024, -8, 0)
 XRAY_TENSOR_LOAD(tensor_load_outside, 1024, kWidth, 0)
+XRAY_TENSOR_LOAD(tensor_load_rows_of_256_at_8, 2048, 8, 0)
+XRAY_TENSOR_LOAD(tensor_load_rows_of_80_at_24, 640, 24, 0)
+XRAY_TENSOR_LOAD(tensor_load_beyond_rows_of_80, 1024, 8, 0)
+XRAY_TENSOR_LOAD(tensor_load_rows_of_64_in_128, 512, 8, 0)
 
 #define XRAY_TENSOR_STORE(name, op, kBytes, kX, kY)                                            \
     __global__ void __launch_bounds__(kThreads)                                                \
@@ -149,6 +154,8 @@ XRAY_TENSOR_STORE(tensor_store_128_swizzled, XRAY_TENSOR, 1024, 0, 0)
 XRAY_TENSOR_STORE(tensor_store_128_at_8, XRAY_TENSOR, 1024, 8, 0)
 XRAY_TENSOR_STORE(tensor_store_rows_of_16, XRAY_TENSOR, 128, 0, 0)
 XRAY_TENSOR_STORE(tensor_store_right_edge, XRAY_TENSOR, 1024, kWidth - 32, 0)
+XRAY_TENSOR_STORE(tensor_store_rows_of_16_side_by_side, XRAY_TENSOR, 512, 0, 0)
+XRAY_TENSOR_STORE(tensor_store_rows_of_256_at_8, XRAY_TENSOR, 2048, 8, 0)
 XRAY_TENSOR_STORE(tensor_reduce_128, XRAY_TENSOR_REDUCE, 1024, 0, 0)
 
 // One product of 64 x 8 or 64 x 64 by k = 16, whose operands of halves have kSpan bytes to a row of the swizzle.
@@ -262,8 +269,8 @@ struct Case {
     Matrix matrix = {};
 };
 
-// A piece is what lies in one line of 128 bytes of global memory and is contiguous there; it counts the sectors of 32 bytes
-// that it touches. A product's operands have 32 bytes for each of the 64 rows of A and the n columns of B.
+// A piece is at most 128 bytes, counted from the copy's beginning or from that of a row of its box; it counts the sectors
+// of 32 bytes that it touches, of a load those outside the tensor as well. A product's operands have 32 bytes for each of the 64 rows of A and the n columns of B.
 inline const std::vector<Case>& cases() {
     using What = Case::What;
     constexpr auto k128 = CU_TENSOR_MAP_SWIZZLE_128B, k64 = CU_TENSOR_MAP_SWIZZLE_64B,
@@ -276,15 +283,16 @@ inline const std::vector<Case>& cases() {
         XRAY_CASE(bulk_load_128, What::load, 1, 4, 128),
         XRAY_CASE(bulk_load_4096, What::load, 1, 128, 4096),
         XRAY_CASE(bulk_load_48_at_16, What::load, 1, 2, 48),
-        XRAY_CASE(bulk_load_240_at_112, What::load, 1, 8, 240),
-        XRAY_CASE(bulk_load_4096_at_16, What::load, 1, 129, 4096),
+        XRAY_CASE(bulk_load_240_at_112, What::load, 1, 5 + 4, 240),
+        XRAY_CASE(bulk_load_4096_at_16, What::load, 1, 32 * 5, 4096),
         XRAY_CASE(bulk_load_by_32_lanes, What::load, 32, 64, 2048),
+        XRAY_CASE(bulk_load_48_at_16_by_32_lanes, What::load, 32, 32 * 2, 32 * 48),
         XRAY_CASE(bulk_store_16, What::store, 1, 1, 16),
         XRAY_CASE(bulk_store_4096, What::store, 1, 128, 4096),
         XRAY_CASE(bulk_store_48_at_16, What::store, 1, 2, 48),
-        XRAY_CASE(bulk_store_4096_at_16, What::store, 1, 129, 4096),
+        XRAY_CASE(bulk_store_4096_at_16, What::store, 1, 32 * 5, 4096),
         XRAY_CASE(bulk_reduce_1024, What::reduce, 1, 32, 1024),
-        XRAY_CASE(bulk_reduce_1024_at_16, What::reduce, 1, 33, 1024),
+        XRAY_CASE(bulk_reduce_1024_at_16, What::reduce, 1, 8 * 5, 1024),
         XRAY_CASE(tensor_load_128, What::load, 1, 8 * 4, 1024),
         XRAY_CASE(tensor_load_128_at_8, What::load, 1, 8 * 5, 1024),
         XRAY_CASE(tensor_load_128_swizzled, What::load, 1, 8 * 4, 1024, swizzled),
@@ -292,18 +300,30 @@ inline const std::vector<Case>& cases() {
         XRAY_CASE(tensor_load_64_swizzled, What::load, 1, 8 * 2, 512, {kWidth, kRows, 32, 8, k64}),
         XRAY_CASE(tensor_load_32_swizzled, What::load, 1, 8, 256, {kWidth, kRows, 16, 8, k32}),
         XRAY_CASE(tensor_load_rows_of_16, What::load, 1, 8, 128, {kWidth, kRows, 8, 8, kNone}),
-        XRAY_CASE(tensor_load_rows_of_16_side_by_side, What::load, 1, 16, 512,
+        XRAY_CASE(tensor_load_rows_of_16_side_by_side, What::load, 1, 32, 512,
                   {8, kRows, 8, 32, kNone}),
         XRAY_CASE(tensor_load_rows_of_128_side_by_side, What::load, 1, 8 * 4, 1024,
                   {64, kRows, 64, 8, kNone}),
-        XRAY_CASE(tensor_load_corner, What::load, 1, 4 * 2, 1024),
-        XRAY_CASE(tensor_load_before_it, What::load, 1, 8 * 4, 1024),
-        XRAY_CASE(tensor_load_outside, What::load, 1, 0, 1024),
+        XRAY_CASE(tensor_load_corner, What::load, 1, 8 * 4, 1024),
+        XRAY_CASE(tensor_load_before_it, What::load, 1, 8 * 5, 1024),
+        XRAY_CASE(tensor_load_outside, What::load, 1, 8 * 4, 1024),
+        XRAY_CASE(tensor_load_rows_of_256_at_8, What::load, 1, 8 * 2 * 5, 2048,
+                  {kWidth, kRows, 128, 8, kNone}),
+        XRAY_CASE(tensor_load_rows_of_80_at_24, What::load, 1, 8 * 3, 640,
+                  {kWidth, kRows, 40, 8, kNone}),
+        XRAY_CASE(tensor_load_beyond_rows_of_80, What::load, 1, 8 * 5, 1024,
+                  {40, kRows, 64, 8, kNone}),
+        XRAY_CASE(tensor_load_rows_of_64_in_128, What::load, 1, 8 * 3, 512,
+                  {kWidth, kRows, 32, 8, k128}),
         XRAY_CASE(tensor_store_128, What::store, 1, 8 * 4, 1024),
         XRAY_CASE(tensor_store_128_swizzled, What::store, 1, 8 * 4, 1024, swizzled),
         XRAY_CASE(tensor_store_128_at_8, What::store, 1, 8 * 5, 1024),
         XRAY_CASE(tensor_store_rows_of_16, What::store, 1, 8, 128, {kWidth, kRows, 8, 8, kNone}),
         XRAY_CASE(tensor_store_right_edge, What::store, 1, 8 * 2, 1024),
+        XRAY_CASE(tensor_store_rows_of_16_side_by_side, What::store, 1, 32, 512,
+                  {8, kRows, 8, 32, kNone}),
+        XRAY_CASE(tensor_store_rows_of_256_at_8, What::store, 1, 8 * 2 * 5, 2048,
+                  {kWidth, kRows, 128, 8, kNone}),
         XRAY_CASE(tensor_reduce_128, What::reduce, 1, 8 * 4, 1024),
         XRAY_CASE(wgmma_k_major_0, What::product, 4, (64 + 64) * 32, 0),
         XRAY_CASE(wgmma_k_major_32, What::product, 4, (64 + 64) * 32, 0),

@@ -376,10 +376,11 @@ __global__ void __launch_bounds__(kThreads)
 // Where the elements of an operand lie. Both have rows here: those of B are its columns.
 struct Layout {
     int rows;
-    int bits;        // of an element
-    bool is_turned;  // neighbours belong to different rows
-    int span;        // of the swizzle: 128, 64, 32 bytes, or 0
-    bool is_apart;   // what need not lie side by side does not
+    int bits;              // of an element
+    bool is_turned;        // neighbours belong to different rows
+    int span;              // of the swizzle: 128, 64, 32 bytes, or 0
+    bool is_apart;         // what need not lie side by side does not
+    int lines_before = 0;  // of 128 bytes, between a multiple of 1024 and the first row
 
     int all_k() const { return kSteps * kStepBytes * 8 / bits; }
     // Of eight rows (or eight k), to the next.
@@ -394,11 +395,12 @@ struct Layout {
         if (is_turned) return all_k() / 8;
         return span == 128 ? 1 : kSteps * kStepBytes / (span == 0 ? 16 : span);
     }
-    int bytes() const { return (parts() * part() + 1023) / 1024 * 1024; }
+    int bytes() const { return (begin() + parts() * part() + 1023) / 1024 * 1024; }
+    int begin() const { return lines_before * 128; }
 
     // The byte of an element, and its bits before it; of byte addresses the swizzle's bits change places.
     int place(int row, int k) const {
-        int at = 0;
+        int at = 0;  // from the first row on
         if (!is_turned) {
             const int byte = k * bits / 8, side = span == 0 ? 16 : span;
             at = byte / side * part() + row / 8 * block() + row % 8 * side + byte % side;
@@ -408,18 +410,19 @@ struct Layout {
             at = row * 2 / span * part() + k / 8 * block() + k % 8 * span + row * 2 % span;
         }
         if (span != 0) at ^= (at >> 7 & (span / 16 - 1)) << 4;
-        return at;
+        return begin() + at;
     }
     int begin_of_step(int step) const {
-        if (is_turned && span != 0) return step * 2 * block();
-        if (is_turned || span == 0) return step * 2 * part();
-        return step * kStepBytes / span * part() + step * kStepBytes % span;
+        if (is_turned && span != 0) return begin() + step * 2 * block();
+        if (is_turned || span == 0) return begin() + step * 2 * part();
+        return begin() + step * kStepBytes / span * part() + step * kStepBytes % span;
     }
     uint64_t descriptor() const {
         const uint64_t swizzle = span == 0 ? 0 : span == 128 ? 1 : span == 64 ? 2 : 3;
         const auto leading = static_cast<uint64_t>(part() / 16),
                    stride = static_cast<uint64_t>(block() / 16);
-        return swizzle << 62 | stride << 32 | leading << 16;
+        const auto base = static_cast<uint64_t>(lines_before & 7);
+        return swizzle << 62 | base << 49 | stride << 32 | leading << 16;
     }
     void put(std::vector<uint8_t>& image, int begin, int row, int k, uint64_t element) const {
         const int at = begin + place(row, k);
@@ -587,6 +590,18 @@ TEST_CASE("wgmma multiplies floats of 16 bits, from every layout") {
     check<Bf16OfRegisters_64 KM>("bf16 n64, A in registers", {kBf16, kBf16, kF32, true});
     check<F16InF16OfRegisters_16<-1, 1, 0, 0>>("f16 in f16 n16, -A in registers",
                                                {kF16, kF16, kSumF16, true});
+}
+
+TEST_CASE("wgmma's base offset says where a swizzle's pattern begins") {
+    using namespace ptx_tests;
+    if (!is_there()) return testing::skip("wgmma is there for sm_90a alone");
+    for (const int span : {128, 64, 32}) {
+        for (const int lines : {1, 3, 6}) {
+            INFO(lines << " lines before A");
+            check_layout<F16_64 KK>({kF16, kF16, kF32}, {kRows, 16, false, span, false, lines},
+                                    {64, 16, false, 128, false}, false);
+        }
+    }
 }
 
 TEST_CASE("wgmma multiplies floats of 32 and of 8 bits") {
