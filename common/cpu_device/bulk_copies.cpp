@@ -102,6 +102,18 @@ void fill_up(void* to, uint16_t with, size_t bytes) {
         static_cast<unsigned char*>(to)[at] = static_cast<unsigned char>(with >> at % 2 * 8);
 }
 
+// To the nearest, halves to even; every NaN becomes the same one. So does an H100, though the toolkit speaks of no rounding.
+void round_to_tf32(void* to, size_t bytes) {
+    constexpr uint32_t kInfinity = 0x7f800000, kNan = 0x7fffe000, kDropped = 0x1fff;
+    for (size_t at = 0; at < bytes; at += sizeof(uint32_t)) {
+        uint32_t word;
+        std::memcpy(&word, static_cast<char*>(to) + at, sizeof word);
+        const bool is_nan = (word & 0x7fffffff) > kInfinity;
+        word = is_nan ? kNan : (word + kDropped / 2 + (word >> 13 & 1)) & ~kDropped;
+        std::memcpy(static_cast<char*>(to) + at, &word, sizeof word);
+    }
+}
+
 void put_at(const BulkCopy& copy, uintptr_t shared) {
     if (copy.is_store())
         move(copy, reinterpret_cast<void*>(shared), copy.values.data(), copy.values.size());
@@ -111,6 +123,7 @@ void put_at(const BulkCopy& copy, uintptr_t shared) {
             fill_up(to, copy.fill, run.bytes);
         } else {
             move(copy, to, reinterpret_cast<const void*>(run.global), run.bytes);
+            if (copy.rounds_to_tf32) round_to_tf32(to, run.bytes);
         }
     }
 }

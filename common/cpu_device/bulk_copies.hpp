@@ -25,8 +25,8 @@ struct BulkRun {
     uintptr_t global;
 };
 
-// What the copy engine asks of global memory at once: at most 128 bytes, counted from the copy's beginning or from that of
-// a row of its box, wherever lines begin. The bytes from `first` to `last` are in the tensor; a piece may lie outside whole.
+// What the copy engine asks of global memory at once: what of a row of the box, or of contiguous bytes, lies in one line of
+// 128 bytes of shared memory before the swizzle, wherever lines of global memory begin. The bytes from `first` to `last` are in the tensor; a piece may lie outside whole.
 struct BulkPiece {
     uintptr_t global;
     uint8_t bytes, first, last;
@@ -49,6 +49,7 @@ struct BulkCopy {
     uint32_t swizzle = 0;    // span in bytes; 0: none
     std::string values;  // of a load, where it is these bytes that arrive, and not what runs name:
                          // of an asynchronous store
+    bool rounds_to_tf32 = false;
     Combine combine = nullptr;
     uint32_t element = 0;
 

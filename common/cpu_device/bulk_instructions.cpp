@@ -145,7 +145,17 @@ TensorMap map_of(const char* instruction, const TensorPlace& place) {
     return map;
 }
 
-// The toolkit does not document it; an H100 ends the kernel, wherever the box lies in the tensor.
+// The toolkit documents neither; an H100 ends the kernel.
+void check_coordinates_of_store(const char* instruction, const TensorPlace& to) {
+    for (unsigned i = 0; i < to.rank; ++i) {
+        if (to.coordinates[i] >= 0) continue;
+        fail(
+            cudaErrorIllegalInstruction,
+            "%s: coordinate %u is %d: a box that is stored begins inside the tensor, or behind it; "
+            "only a load may begin before it",
+            instruction, i, to.coordinates[i]);
+    }
+}
 void check_first_coordinate(const char* instruction, const TensorMap& map, int32_t first) {
     const uint32_t element = element_bytes(map.type), unit = 16 / element;
     if (first % static_cast<int32_t>(unit) == 0) return;
@@ -163,7 +173,7 @@ BulkCopy bulk_copy_of(const char* instruction, uintptr_t place, const void* shar
     copy.shared = as_address(shared);
     copy.bytes = copy.extent = bytes;
     copy.runs = std::move(runs);
-    if (!copy.runs.empty()) copy.pieces = pieces_of_bytes(copy.runs[0].global, bytes);
+    if (!copy.runs.empty()) copy.pieces = pieces_of_bytes(copy.runs[0].global, bytes, copy.shared);
     return copy;
 }
 
@@ -451,14 +461,17 @@ void tensor_load(const char* instruction, void* to, const TensorPlace& from, voi
     const auto place = as_address(__builtin_return_address(0));
     const TensorMap map = map_of(instruction, from);
     const Destination there = destination(instruction, to, kTensorAlignment, mbarrier, blocks);
-    begin_bulk_load(copy_of_box(instruction, place, there.to, map, from),
-                    as_address(there.mbarrier), blocks);
+    BulkCopy copy = copy_of_box(instruction, place, there.to, map, from);
+    copy.rounds_to_tf32 = map.type == CU_TENSOR_MAP_DATA_TYPE_TFLOAT32 ||
+                          map.type == CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ;
+    begin_bulk_load(std::move(copy), as_address(there.mbarrier), blocks);
 }
 
 void tensor_store(const char* instruction, const TensorPlace& to, const void* from) {
     const auto place = as_address(__builtin_return_address(0));
     const TensorMap map = map_of(instruction, to);
     check_source(instruction, from, kTensorAlignment);
+    check_coordinates_of_store(instruction, to);
     begin_bulk_store(copy_of_box(instruction, place, from, map, to));
 }
 
@@ -467,6 +480,7 @@ void tensor_reduce(const char* instruction, const TensorPlace& to, const void* f
     const auto place = as_address(__builtin_return_address(0));
     const TensorMap map = map_of(instruction, to);
     check_source(instruction, from, kTensorAlignment);
+    check_coordinates_of_store(instruction, to);
     const BulkElement element = element_of(map.type);
     // Tensor copies have no sum of f64.
     const Combine combine = element == BulkElement::f64 && reduction == BulkReduction::add

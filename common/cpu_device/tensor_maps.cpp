@@ -17,6 +17,7 @@ namespace {
 
 constexpr uint32_t kMostOfBox = 256, kMostSteps = 8;
 constexpr uint64_t kMostElements = uint64_t{1} << 32, kStridesEnd = uint64_t{1} << 40;
+constexpr uint32_t kSharedLine = 128;
 constexpr uint32_t kGlobalLine = 128;  // bytes that a run stays within
 constexpr uint32_t kChunk = 16;        // bytes that a swizzle moves as one
 
@@ -327,9 +328,10 @@ void for_each_row(const TensorMap& map, const int32_t* coordinates, Each each) {
     }
 }
 
-void add_pieces(std::vector<BulkPiece>& to, const BoxRow& row) {
-    for (uint32_t begin = 0; begin < row.bytes; begin += kGlobalLine) {
-        const uint32_t bytes = std::min(row.bytes - begin, kGlobalLine);
+void add_pieces(std::vector<BulkPiece>& to, const BoxRow& row, uintptr_t shared) {
+    for (uint32_t begin = 0, bytes = 0; begin < row.bytes; begin += bytes) {
+        const auto room = kSharedLine - static_cast<uint32_t>((shared + begin) % kSharedLine);
+        bytes = std::min(row.bytes - begin, room);
         const auto within = [&](uint32_t at) {
             return static_cast<uint8_t>(std::clamp(at, begin, begin + bytes) - begin);
         };
@@ -346,9 +348,9 @@ std::vector<BulkRun> runs_of_bytes(uintptr_t global, uint32_t bytes) {
     return runs;
 }
 
-std::vector<BulkPiece> pieces_of_bytes(uintptr_t global, uint32_t bytes) {
+std::vector<BulkPiece> pieces_of_bytes(uintptr_t global, uint32_t bytes, uintptr_t shared) {
     std::vector<BulkPiece> pieces;
-    add_pieces(pieces, {global, bytes, 0, bytes});
+    add_pieces(pieces, {global, bytes, 0, bytes}, shared);
     return pieces;
 }
 
@@ -372,7 +374,11 @@ std::vector<BulkRun> runs_of_box(const TensorMap& map, const int32_t* coordinate
 
 std::vector<BulkPiece> pieces_of_box(const TensorMap& map, const int32_t* coordinates) {
     std::vector<BulkPiece> pieces;
-    for_each_row(map, coordinates, [&](const BoxRow& row) { add_pieces(pieces, row); });
+    uint32_t offset = 0;  // from a line's beginning
+    for_each_row(map, coordinates, [&](const BoxRow& row) {
+        add_pieces(pieces, row, offset);
+        offset += row_pitch(map);
+    });
     return pieces;
 }
 

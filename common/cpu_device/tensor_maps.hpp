@@ -73,8 +73,8 @@ std::vector<BulkRun> runs_of_box(const TensorMap& map, const int32_t* coordinate
 // The same of `bytes` contiguous bytes.
 std::vector<BulkRun> runs_of_bytes(uintptr_t global, uint32_t bytes);
 
-// What the copy engine asks of global memory, row by row of the box, or of contiguous bytes.
+// What the copy engine asks of global memory: of a box, or of contiguous bytes.
 std::vector<BulkPiece> pieces_of_box(const TensorMap& map, const int32_t* coordinates);
-std::vector<BulkPiece> pieces_of_bytes(uintptr_t global, uint32_t bytes);
+std::vector<BulkPiece> pieces_of_bytes(uintptr_t global, uint32_t bytes, uintptr_t shared);
 
 }  // namespace cpu_device

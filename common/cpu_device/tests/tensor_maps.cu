@@ -276,6 +276,7 @@ enum class Mistake {
     misaligned_map,
     rank,
     first_coordinate,
+    store_before_tensor,
     destination,
     not_shared,
     mbarrier,
@@ -318,6 +319,13 @@ __global__ void make_mistake(const __grid_constant__ CUtensorMap map, const CUte
                 "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], "
                 "[%1, {-4, 0, 0}], [%2];" ::"r"(to),
                 "l"(&map), "r"(by)
+                : "memory");
+            break;
+        case Mistake::store_before_tensor:
+            asm volatile(
+                "cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {0, -1, 0}], "
+                "[%1];" ::"l"(&map),
+                "r"(to)
                 : "memory");
             break;
         case Mistake::destination:
@@ -401,6 +409,8 @@ TEST_CASE("a copy by a bad tensor map, or with bad operands, ends the launch and
     check_mistake(Mistake::first_coordinate, map, nullptr, cudaErrorIllegalInstruction,
                   "the first coordinate is -4, which is -8 bytes from the row's beginning: it must "
                   "be a multiple of 8 elements of 2 bytes");
+    check_mistake(Mistake::store_before_tensor, map, nullptr, cudaErrorIllegalInstruction,
+                  "coordinate 1 is -1: a box that is stored begins inside the tensor");
     check_mistake(
         Mistake::destination, map, nullptr, cudaErrorMisalignedAddress,
         "the destination is 64 bytes past a multiple of 128: it must be aligned to 128 bytes");

@@ -154,7 +154,7 @@ XRAY_TENSOR_STORE(tensor_store_128_swizzled, XRAY_TENSOR, 1024, 0, 0)
 XRAY_TENSOR_STORE(tensor_store_128_at_8, XRAY_TENSOR, 1024, 8, 0)
 XRAY_TENSOR_STORE(tensor_store_rows_of_16, XRAY_TENSOR, 128, 0, 0)
 XRAY_TENSOR_STORE(tensor_store_right_edge, XRAY_TENSOR, 1024, kWidth - 32, 0)
-XRAY_TENSOR_STORE(tensor_store_rows_of_16_side_by_side, XRAY_TENSOR, 512, 0, 0)
+XRAY_TENSOR_STORE(tensor_store_rows_of_16_side_by_side, XRAY_TENSOR, 128, 0, 0)
 XRAY_TENSOR_STORE(tensor_store_rows_of_256_at_8, XRAY_TENSOR, 2048, 8, 0)
 XRAY_TENSOR_STORE(tensor_reduce_128, XRAY_TENSOR_REDUCE, 1024, 0, 0)
 
@@ -269,8 +269,8 @@ struct Case {
     Matrix matrix = {};
 };
 
-// A piece is at most 128 bytes, counted from the copy's beginning or from that of a row of its box; it counts the sectors
-// of 32 bytes that it touches, of a load those outside the tensor as well. A product's operands have 32 bytes for each of the 64 rows of A and the n columns of B.
+// A piece is what of a row lies in one line of 128 bytes of shared memory; it counts the sectors of 32 bytes that it
+// touches, of a load those outside the tensor as well. A product's operands have 32 bytes for each of the 64 rows of A and the n columns of B.
 inline const std::vector<Case>& cases() {
     using What = Case::What;
     constexpr auto k128 = CU_TENSOR_MAP_SWIZZLE_128B, k64 = CU_TENSOR_MAP_SWIZZLE_64B,
@@ -286,7 +286,7 @@ inline const std::vector<Case>& cases() {
         XRAY_CASE(bulk_load_240_at_112, What::load, 1, 5 + 4, 240),
         XRAY_CASE(bulk_load_4096_at_16, What::load, 1, 32 * 5, 4096),
         XRAY_CASE(bulk_load_by_32_lanes, What::load, 32, 64, 2048),
-        XRAY_CASE(bulk_load_48_at_16_by_32_lanes, What::load, 32, 32 * 2, 32 * 48),
+        XRAY_CASE(bulk_load_48_at_16_by_32_lanes, What::load, 32, 32 * 2 + 8, 32 * 48),
         XRAY_CASE(bulk_store_16, What::store, 1, 1, 16),
         XRAY_CASE(bulk_store_4096, What::store, 1, 128, 4096),
         XRAY_CASE(bulk_store_48_at_16, What::store, 1, 2, 48),
@@ -309,9 +309,9 @@ inline const std::vector<Case>& cases() {
         XRAY_CASE(tensor_load_outside, What::load, 1, 8 * 4, 1024),
         XRAY_CASE(tensor_load_rows_of_256_at_8, What::load, 1, 8 * 2 * 5, 2048,
                   {kWidth, kRows, 128, 8, kNone}),
-        XRAY_CASE(tensor_load_rows_of_80_at_24, What::load, 1, 8 * 3, 640,
+        XRAY_CASE(tensor_load_rows_of_80_at_24, What::load, 1, 8 * 3 + 2, 640,
                   {kWidth, kRows, 40, 8, kNone}),
-        XRAY_CASE(tensor_load_beyond_rows_of_80, What::load, 1, 8 * 5, 1024,
+        XRAY_CASE(tensor_load_beyond_rows_of_80, What::load, 1, 4 * (5 + 4), 1024,
                   {40, kRows, 64, 8, kNone}),
         XRAY_CASE(tensor_load_rows_of_64_in_128, What::load, 1, 8 * 3, 512,
                   {kWidth, kRows, 32, 8, k128}),
@@ -320,9 +320,9 @@ inline const std::vector<Case>& cases() {
         XRAY_CASE(tensor_store_128_at_8, What::store, 1, 8 * 5, 1024),
         XRAY_CASE(tensor_store_rows_of_16, What::store, 1, 8, 128, {kWidth, kRows, 8, 8, kNone}),
         XRAY_CASE(tensor_store_right_edge, What::store, 1, 8 * 2, 1024),
-        XRAY_CASE(tensor_store_rows_of_16_side_by_side, What::store, 1, 32, 512,
-                  {8, kRows, 8, 32, kNone}),
-        XRAY_CASE(tensor_store_rows_of_256_at_8, What::store, 1, 8 * 2 * 5, 2048,
+        XRAY_CASE(tensor_store_rows_of_16_side_by_side, What::store, 1, 8, 128,
+                  {8, kRows, 8, 8, kNone}),
+        XRAY_CASE(tensor_store_rows_of_256_at_8, What::store, 1, 8 * (5 + 4), 2048,
                   {kWidth, kRows, 128, 8, kNone}),
         XRAY_CASE(tensor_reduce_128, What::reduce, 1, 8 * 4, 1024),
         XRAY_CASE(wgmma_k_major_0, What::product, 4, (64 + 64) * 32, 0),
