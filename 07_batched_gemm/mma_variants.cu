@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Describes the variants of further/: register_tiled, double_buffering, mma_gemm and split_k.
+// Describes the variants of further/: register_tiled, double_buffering, mma_gemm, split_k, and Hopper's.
 #include "07_batched_gemm/variants.hpp"
 #include "common/operations/gemm/inputs.hpp"
 #include "further/double_buffering.cuh"
+#include "further/hopper_gemm.cuh"
 #include "further/mma_gemm.cuh"
+#include "further/ring.cuh"
 #include "further/split_k.cuh"
 
 // After the headers: the launchers that another file compiles.
@@ -66,6 +68,74 @@ runner::Variant split_k() {
                     8);
 }
 
+// Marks a variant as one whose kernel exists for Hopper alone.
+template <class Kernel>
+runner::Variant of_hopper(runner::Variant variant, Kernel kernel) {
+    variant = in_packs(std::move(variant), 8);
+    variant.obstacle = [in_packs = variant.obstacle, kernel](const runner::Shape& shape,
+                                                             DType dtype) -> std::string {
+        if (softmax_stages::this_chip().capability != 9) return "needs a Hopper GPU";
+        if (batched_gemm::check_compiled(kernel) != cudaSuccess) return "needs a build for sm_90a";
+        return in_packs(shape, dtype);
+    };
+    return variant;
+}
+
+// What the first two steps on Hopper do not take, such as addresses within a pack, goes to tensor_core, as mma's does.
+template <class T>
+cudaError_t or_tensor_core(cudaError_t status, const Problem<T>& g, cudaStream_t stream) {
+    return status == cudaErrorNotSupported ? batched_gemm::tensor_core(g, stream) : status;
+}
+
+// These two take matrices that are not transposed.
+runner::Variant one_tile() {
+    runner::Variant variant =
+        of_hopper(rung("one_tile", "TMA and wgmma, one after the other", batched_gemm::kOneTile,
+                       batched_gemm::kOneTile, {DType::float16},
+                       [](const auto& g, cudaStream_t stream) -> cudaError_t {
+                           if constexpr (std::is_same_v<decltype(g), const Problem<__half>&>)
+                               return or_tensor_core(batched_gemm::one_tile(g, stream), g, stream);
+                           return cudaErrorInvalidValue;
+                       }),
+                  batched_gemm::one_tile_kernel<__half>);
+    variant.takes = {operations::gemm::kAlpha, operations::gemm::kBeta};
+    return variant;
+}
+
+runner::Variant ring() {
+    runner::Variant variant =
+        of_hopper(rung("ring", "a warp that copies, two warpgroups that multiply",
+                       batched_gemm::kRingRows, batched_gemm::kRingCols, kHalves,
+                       [](const auto& g, cudaStream_t stream) -> cudaError_t {
+                           if constexpr (sizeof(*g.c.data) == 2)
+                               return or_tensor_core(batched_gemm::ring(g, stream), g, stream);
+                           return cudaErrorInvalidValue;  // not for float
+                       }),
+                  batched_gemm::ring_kernel<__half>);
+    variant.takes = {operations::gemm::kAlpha, operations::gemm::kBeta};
+    return variant;
+}
+
+runner::Variant hopper() {
+    using Tile = batched_gemm::HopperTile;
+    runner::Variant variant =
+        of_hopper(rung("hopper", "ring; blocks stay, pairs of them share B", Tile::kRows,
+                       Tile::kCols, kHalves,
+                       [](const auto& g, cudaStream_t stream) -> cudaError_t {
+                           if constexpr (sizeof(*g.c.data) == 2)
+                               return batched_gemm::hopper_gemm(g, stream);
+                           return cudaErrorInvalidValue;  // not for float
+                       }),
+                  batched_gemm::hopper_kernel<__half, false, true, batched_gemm::Plain>);
+    // Two blocks load their common tiles of B once.
+    variant.traffic_at = [](const runner::Shape& shape, DType) {
+        const Shape s = shape;
+        return traffic_of_tiles(s, s.m <= Tile::kRows ? Tile::kRows : 2 * Tile::kRows, Tile::kCols);
+    };
+    variant.traffic = variant.traffic_at(variant.operation->usual_shape(), DType::float16);
+    return variant;
+}
+
 // Returns a variant for one type, checked with the error bound of its kind.
 template <class T, class Launch>
 runner::Variant of_kind(const std::string& name, const std::string& summary,
@@ -108,6 +178,9 @@ std::vector<runner::Variant> mma_variants() {
             in_tiles_for_it(mma<true>("mma", "ldmatrix, mma.sync, cp.async; swizzled tiles")),
             mma<false>("mma_unswizzled", "the same without the swizzle"),
             split_k(),
+            one_tile(),
+            ring(),
+            hopper(),
             in_tiles_for_it(half_sums()),
             of_kind<float>("mma_tf32", "mma of floats, 11 bits of each", Kind::tf32,
                            batched_gemm::tf32_gemm<float>)};

@@ -11,6 +11,8 @@
 //   source     PTX ISA 9.0: cp.async.bulk.tensor, mbarrier, wgmma.mma_async
 #pragma once
 #include <cuda.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 
 #include "../../04_warp_softmax/front_call.cuh"
 #include "../problem.cuh"
@@ -27,9 +29,10 @@ __device__ inline unsigned shared_address(const void* p) {
     return static_cast<unsigned>(__cvta_generic_to_shared(p));
 }
 
-// A phase of the barrier ends when one thread has arrived and all expected bytes have.
-__device__ inline void init(uint64_t& barrier) {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(&barrier)));
+// A phase of the barrier ends when so many threads have arrived and all expected bytes have.
+__device__ inline void init(uint64_t& barrier, int arrivals) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(&barrier)),
+                 "r"(arrivals));
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 __device__ inline void arrive_and_expect(uint64_t& barrier, unsigned bytes) {
@@ -48,7 +51,8 @@ __device__ inline void wait(uint64_t& barrier, unsigned parity) {
 }
 
 // Copies the tile whose first element is (row, column) of matrix number `batch`; zeros where the matrix has ended.
-__device__ inline void load(__half* tile, const CUtensorMap& map, int column, int row, int batch,
+template <class T>
+__device__ inline void load(T* tile, const CUtensorMap& map, int column, int row, int batch,
                             uint64_t& barrier) {
     asm volatile(
         "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes"
@@ -84,7 +88,7 @@ __global__ void __launch_bounds__(128)
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
     __shared__ alignas(1024) T a[kOneTile * kOneTile], b[kOneTile * kOneTile];
     __shared__ uint64_t full;
-    if (threadIdx.x == 0) init(full);
+    if (threadIdx.x == 0) init(full, 1);
     __syncthreads();
 
     const int row = static_cast<int>(blockIdx.x) * kOneTile,
@@ -118,28 +122,52 @@ __global__ void __launch_bounds__(128)
 #endif
 }
 
-// Describes matrices of rows x columns in tiles of 64 x 64, swizzled, for TMA. The driver's function is found at run time,
-// so that nothing has to be linked.
-inline cudaError_t describe(CUtensorMap* map, const Matrices<const __half>& matrices, int64_t rows,
-                            int64_t columns, int64_t batch) {
-    void* function = nullptr;
-    cudaDriverEntryPointQueryResult found{};
-    const cudaError_t error = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function,
-                                                               12000, cudaEnableDefault, &found);
+// The driver's function, found at run time, so that nothing has to be linked.
+inline cudaError_t find_encoder(decltype(&cuTensorMapEncodeTiled)* encode) {
+    return warp_softmax::ask_once(encode, [](decltype(&cuTensorMapEncodeTiled)* answer, int) {
+        void* function = nullptr;
+        cudaDriverEntryPointQueryResult found{};
+        const cudaError_t error = cudaGetDriverEntryPointByVersion(
+            "cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &found);
+        *answer = reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(function);
+        if (error != cudaSuccess) return error;
+        return function != nullptr && found == cudaDriverEntryPointSuccess ? cudaSuccess
+                                                                           : cudaErrorNotSupported;
+    });
+}
+
+// Describes matrices of `lines` lines of `length` elements for TMA, in swizzled tiles of box_lines x 64.
+template <class T>
+cudaError_t describe(CUtensorMap* map, const Matrices<T>& matrices, int64_t lines, int64_t length,
+                     int64_t batch, int box_lines) {
+    using Element = std::remove_const_t<T>;
+    decltype(&cuTensorMapEncodeTiled) encode = nullptr;
+    const cudaError_t error = find_encoder(&encode);
     if (error != cudaSuccess) return error;
-    if (function == nullptr || found != cudaDriverEntryPointSuccess) return cudaErrorNotSupported;
     const bool is_one = matrices.stride == 0 || batch == 1;  // one matrix for the whole batch
-    const cuuint64_t sizes[] = {static_cast<cuuint64_t>(columns), static_cast<cuuint64_t>(rows),
+    const cuuint64_t sizes[] = {static_cast<cuuint64_t>(length), static_cast<cuuint64_t>(lines),
                                 static_cast<cuuint64_t>(is_one ? 1 : batch)};
     const cuuint64_t pitches[] = {
-        sizeof(__half) * static_cast<cuuint64_t>(matrices.ld),
-        sizeof(__half) * static_cast<cuuint64_t>(is_one ? matrices.ld : matrices.stride)};
-    const cuuint32_t box[] = {kOneTile, kOneTile, 1}, steps[] = {1, 1, 1};
-    const CUresult result = reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(function)(
-        map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 3, const_cast<__half*>(matrices.data), sizes, pitches,
-        box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-        CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+        sizeof(T) * static_cast<cuuint64_t>(matrices.ld),
+        sizeof(T) * static_cast<cuuint64_t>(is_one ? matrices.ld : matrices.stride)};
+    const cuuint32_t box[] = {kOneTile, static_cast<cuuint32_t>(box_lines), 1}, steps[] = {1, 1, 1};
+    const auto type = std::is_same_v<Element, __half> ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
+                                                      : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+    const CUresult result =
+        encode(map, type, 3, const_cast<Element*>(matrices.data), sizes, pitches, box, steps,
+               CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+               CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+// Returns cudaErrorNotSupported if a kernel was compiled for another architecture than sm_90a: its body, and with it its
+// shared memory, was left out then.
+template <class Kernel>
+cudaError_t check_compiled(Kernel kernel) {
+    cudaFuncAttributes attributes{};
+    const cudaError_t error = cudaFuncGetAttributes(&attributes, kernel);
+    if (error != cudaSuccess) return error;
+    return attributes.sharedSizeBytes == 0 ? cudaErrorNotSupported : cudaSuccess;
 }
 
 // Computes C = alpha A B + beta C for a batch of at most 65535. Returns cudaErrorNotSupported for what the header's card
@@ -155,8 +183,9 @@ inline cudaError_t one_tile(const Problem<__half>& g, cudaStream_t stream) {
         return cudaErrorNotSupported;
     if (g.batch > 1 && (g.a.stride == 0 || g.b.stride == 0)) return cudaErrorNotSupported;
     CUtensorMap a_map, b_map;
-    cudaError_t error = describe(&a_map, g.a, g.m, g.k, g.batch);
-    if (error == cudaSuccess) error = describe(&b_map, g.b, g.k, g.n, g.batch);
+    cudaError_t error = check_compiled(one_tile_kernel<__half>);
+    if (error == cudaSuccess) error = describe(&a_map, g.a, g.m, g.k, g.batch, kOneTile);
+    if (error == cudaSuccess) error = describe(&b_map, g.b, g.k, g.n, g.batch, kOneTile);
     if (error != cudaSuccess) return error;
     const dim3 grid(static_cast<unsigned>((g.m - 1) / kOneTile + 1),
                     static_cast<unsigned>((g.n - 1) / kOneTile + 1),

@@ -65,12 +65,14 @@ CountedVariant count(const std::string& stage, const runner::Variant& variant,
 }
 
 runner::Traffic CountedVariant::traffic() const {
-    const auto per_element = [&](AccessKind kind) {
-        const auto bytes = static_cast<double>(total(kernels, kind).bytes);
+    const auto per_element = [&](AccessKind by_threads, AccessKind in_bulk) {
+        const auto bytes =
+            static_cast<double>(total(kernels, by_threads).bytes + total(kernels, in_bulk).bytes);
         return bytes / static_cast<double>(runner::size_of(dtype)) /
                static_cast<double>(variant->operation->elements(shape));
     };
-    return {per_element(AccessKind::global_load), per_element(AccessKind::global_store)};
+    return {per_element(AccessKind::global_load, AccessKind::bulk_load),
+            per_element(AccessKind::global_store, AccessKind::bulk_store)};
 }
 
 bool traffic_agrees(const CountedVariant& counted) {

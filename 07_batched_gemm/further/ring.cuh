@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 07_batched_gemm/further/ring, version 1.0
+//
+// Products whose copies never stop: one warp only copies, two warpgroups only multiply.
+//   new here   after one_tile.cuh: tiles of 128 x 256; a ring of four pairs of tiles of A and B, each with two mbarriers:
+//              `full` ends when its bytes have arrived, `empty` when both warpgroups have read them; registers move from the
+//              warps that copy to those that multiply (setmaxnreg)
+//   traffic    loads per element of C: k / 256 + k / 128
+//   accepts    half and bfloat16, matrices that are not transposed; lines and matrices that begin at multiples of 16 bytes
+//   needs      compute capability 9.0, compiled for sm_90a
+//   source     CUTLASS's warp-specialised kernels; PTX ISA 9.0
+#pragma once
+#include "hopper_instructions.cuh"
+
+extern __shared__ __align__(128) unsigned char shared_bytes[];
+
+namespace batched_gemm {
+
+inline constexpr int kRingRows = 128, kRingCols = 256, kRingDeep = 64, kRingStages = 4;
+inline constexpr int kRingA = kRingRows * kRingDeep, kRingB = kRingDeep * kRingCols;  // elements
+inline constexpr unsigned kRingStageBytes = (kRingA + kRingB) * 2;
+inline constexpr unsigned kRingBytes = kRingStages * kRingStageBytes + 1024;  // to align the first
+
+// Block (x, y, z) computes tile (x, y) of C[z].
+template <class T>
+__global__ void __launch_bounds__(384, 1)
+    ring_kernel(const __grid_constant__ CUtensorMap a_map,
+                const __grid_constant__ CUtensorMap b_map, const Problem<T> g) {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+    __shared__ uint64_t full[kRingStages], empty[kRingStages];
+    T* const tiles =
+        reinterpret_cast<T*>(shared_bytes + (1024 - shared_address(shared_bytes) % 1024) % 1024);
+    if (threadIdx.x == 0) {
+        for (int i = 0; i < kRingStages; ++i) init(full[i], 1), init(empty[i], 2);
+    }
+    __syncthreads();
+
+    const int row = static_cast<int>(blockIdx.x) * kRingRows,
+              col = static_cast<int>(blockIdx.y) * kRingCols, batch = static_cast<int>(blockIdx.z);
+    const int warpgroup = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 128, 0);
+    if (warpgroup == 2) {
+        hopper::give_registers<24>();
+        if (threadIdx.x % 128 != 0) return;
+        int stage = 0;
+        unsigned parity = 1;  // the phase before the first has ended: all stages are empty
+        for (int k = 0; k < g.k; k += kRingDeep) {
+            wait(empty[stage], parity);
+            arrive_and_expect(full[stage], kRingStageBytes);
+            T *const a = tiles + stage * (kRingA + kRingB), *const b = a + kRingA;
+            load(a, a_map, k, row, g.a.stride == 0 ? 0 : batch, full[stage]);
+            for (int i = 0; i < kRingCols; i += 64)
+                load(b + i * kRingDeep, b_map, col + i, k, g.b.stride == 0 ? 0 : batch,
+                     full[stage]);
+            if (++stage == kRingStages) stage = 0, parity ^= 1;
+        }
+        return;
+    }
+
+    hopper::take_registers<240>();
+    float sums[kRingCols / 2];
+    int stage = 0;
+    unsigned parity = 0;
+    for (int k = 0; k < g.k; k += kRingDeep) {
+        wait(full[stage], parity);
+        const T* const of_stage = tiles + stage * (kRingA + kRingB);
+        const hopper::Operand<false, 0> a(of_stage + warpgroup * 64 * kRingDeep);
+        const hopper::Operand<true, 64 * kRingDeep * sizeof(T)> b(of_stage + kRingA);
+        hopper::begin_products();
+#pragma unroll
+        for (int i = 0; i < kRingDeep / 16; ++i)
+            hopper::multiply<T, false, true>(sums, a[i], b[i], k + i);
+        hopper::commit_products();
+        // The products of the stage before are through: whoever copies may fill it again.
+        hopper::wait_for_products<1>();
+        if (k != 0 && threadIdx.x % 128 == 0)
+            hopper::arrive(empty[(stage + kRingStages - 1) % kRingStages]);
+        if (++stage == kRingStages) stage = 0, parity ^= 1;
+    }
+    hopper::wait_for_products<0>();
+
+    // Number i of a thread: rows 8 apart by pairs, columns 8 apart by fours.
+    const int thread = static_cast<int>(threadIdx.x) % 128, lane = thread % 32;
+    const Matrices<T> c = g.c[batch];
+#pragma unroll
+    for (int i = 0; i < kRingCols / 2; ++i) {
+        write(g, c, row + warpgroup * 64 + thread / 32 * 16 + lane / 4 + i / 2 % 2 * 8,
+              col + i / 4 * 8 + lane % 4 * 2 + i % 2, sums[i]);
+    }
+#else
+    __trap();  // compiled for another architecture
+#endif
+}
+
+// Computes C = alpha A B + beta C for a batch of at most 65535. Returns cudaErrorNotSupported for what the header's card
+// does not name.
+template <class T>
+cudaError_t ring(const Problem<T>& g, cudaStream_t stream) {
+    const auto in_packs = [](const auto& x) {
+        return x.ld % 8 == 0 && x.stride % 8 == 0 && reinterpret_cast<uintptr_t>(x.data) % 16 == 0;
+    };
+    if (g.batch == 0 || g.m == 0 || g.n == 0) return cudaSuccess;
+    if (softmax_stages::this_chip().capability != 9 || g.k == 0 || g.a.transposed ||
+        g.b.transposed || g.a.each != nullptr || g.b.each != nullptr || !in_packs(g.a) ||
+        !in_packs(g.b) || g.batch > 65535)
+        return cudaErrorNotSupported;
+    const auto kernel = ring_kernel<T>;
+    CUtensorMap a_map, b_map;
+    cudaError_t error = hopper::prepare(kernel, kRingBytes);
+    if (error == cudaSuccess) error = describe(&a_map, g.a, g.m, g.k, g.batch, kRingRows);
+    if (error == cudaSuccess) error = describe(&b_map, g.b, g.k, g.n, g.batch, kRingDeep);
+    if (error != cudaSuccess) return error;
+    const dim3 grid(static_cast<unsigned>((g.m - 1) / kRingRows + 1),
+                    static_cast<unsigned>((g.n - 1) / kRingCols + 1),
+                    static_cast<unsigned>(g.batch));
+    kernel<<<grid, 384, kRingBytes, stream>>>(a_map, b_map, g);
+    return cudaGetLastError();
+}
+
+}  // namespace batched_gemm
