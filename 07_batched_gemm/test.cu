@@ -313,14 +313,17 @@ TEMPLATE_TEST_CASE("invalid problems are refused, and empty ones launch nothing"
     CHECK(number(zeros[32]) == -7.f);
 }
 
-TEST_CASE("the front call's plan: clusters for few tiles, else the highest rung that C fills") {
+TEST_CASE("the front call's plan: clusters for few tiles, Hopper's kernel for many, else a rung") {
     using softmax_stages::GemmOptions;
     using softmax_stages::GemmWay;
     const auto way = [](auto of, int64_t m, int64_t n, int64_t k = 64, int64_t capability = 9) {
         const softmax_stages::Chip chip{132, 0, capability >= 9 ? 16 : 0, 0, capability};
         return softmax_stages::gemm_plan<decltype(of)>(1, m, n, k, {}, chip).way;
     };
-    CHECK(way(__half{}, 4096, 4096, 4096) == GemmWay::mma);
+    CHECK(way(__half{}, 4096, 4096, 4096) == GemmWay::hopper);
+    CHECK(way(__half{}, 4096, 4096, 4096, 8) == GemmWay::mma);
+    CHECK(way(__half{}, 4096, 4096, 64) == GemmWay::mma);  // too few steps
+    CHECK(way(__half{}, 1280, 1280, 4096) == GemmWay::mma);  // too few tiles
     CHECK(way(__half{}, 8, 4096, 4096) == GemmWay::split_k);
     CHECK(way(__half{}, 8, 4096, 4096, 8) == GemmWay::mma);
     CHECK(way(__half{}, 64, 64, 4096, 7) == GemmWay::tiled);

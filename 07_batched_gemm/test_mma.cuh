@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Tests what further/mma_gemm.cuh, one_tile.cuh and split_k.cuh add to the lesson: epilogues, parts of k, and what they
-// accept.
+// Tests what further/mma_gemm.cuh, split_k.cuh and the steps on Hopper add to the lesson: epilogues, parts of k, tile after
+// tile, and what they accept.
 #pragma once
 #include <cmath>
 #include <vector>
 
 #include "common/runner/device.hpp"
 #include "common/testing/catch.hpp"
-#include "further/one_tile.cuh"
+#include "common/testing/skip.hpp"
+#include "further/hopper_gemm.cuh"
+#include "further/ring.cuh"
 #include "further/split_k.cuh"
 
 namespace mma_tests {
@@ -96,7 +98,8 @@ struct Case {
 };
 
 // Small whole numbers, whose sums half holds: as many results as differ from a plain loop's.
-int wrong_in_one_tile(int64_t batch, int64_t m, int64_t n, int64_t k) {
+template <class Launch>
+int wrong_sums(int64_t batch, int64_t m, int64_t n, int64_t k, Launch launch) {
     const auto a = Case<__half>::numbers(batch * m * k, 1, 1),
                b = Case<__half>::numbers(batch * k * n, 2, 1);
     const DeviceBuffer<__half> on_a{a}, on_b{b};
@@ -107,7 +110,7 @@ int wrong_in_one_tile(int64_t batch, int64_t m, int64_t n, int64_t k) {
     g.a.data = on_a.data(), g.a.ld = k, g.a.stride = m * k;
     g.b.data = on_b.data(), g.b.ld = n, g.b.stride = k * n;
     g.c.data = on_c.data(), g.c.ld = n, g.c.stride = m * n;
-    REQUIRE(batched_gemm::one_tile(g, nullptr) == cudaSuccess);
+    REQUIRE(launch(g) == cudaSuccess);
     REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
     const std::vector<__half> c = on_c.download();
     int wrong = 0;
@@ -122,14 +125,19 @@ int wrong_in_one_tile(int64_t batch, int64_t m, int64_t n, int64_t k) {
     return wrong;
 }
 
+// False without a Hopper GPU, or if the tests were not compiled for one.
+bool has_hopper() {
+    return batched_gemm::one_tile(Case<__half>().g, nullptr) != cudaErrorNotSupported;
+}
+
 TEST_CASE("tiles by TMA and wgmma: every size, also where a tile hangs over the edge") {
     Case<__half> one;
     const auto runs = [&] { return batched_gemm::one_tile(one.g, nullptr); };
-    if (runs() == cudaErrorNotSupported) {  // no Hopper, or not compiled for one
-        one.g.a.transposed = true;
-        CHECK(runs() == cudaErrorNotSupported);
-        return;
-    }
+    if (!has_hopper()) return testing::skip("wgmma is there for sm_90a alone");
+    const auto wrong_in_one_tile = [](int64_t batch, int64_t m, int64_t n, int64_t k) {
+        return wrong_sums(batch, m, n, k,
+                          [](const auto& g) { return batched_gemm::one_tile(g, nullptr); });
+    };
     CHECK(one.wrong_by(runs, [](double x, double, double) { return x; }) == 0);
     CHECK(wrong_in_one_tile(1, 1, 8, 8) == 0);
     CHECK(wrong_in_one_tile(1, 64, 64, 64) == 0);
@@ -142,6 +150,52 @@ TEST_CASE("tiles by TMA and wgmma: every size, also where a tile hangs over the 
     one.g.b.ld = 136;
     one.g.a.data += 1;
     CHECK(runs() == cudaErrorNotSupported);
+}
+
+TEST_CASE("the ring goes round: more steps along k than stages") {
+    if (!has_hopper()) return testing::skip("wgmma is there for sm_90a alone");
+    const auto launch = [](const auto& g) { return batched_gemm::ring(g, nullptr); };
+    CHECK(wrong_sums(1, 200, 264, 5 * 64 + 8, launch) == 0);
+    CHECK(wrong_sums(2, 8, 8, 8, launch) == 0);
+    CHECK(wrong_sums(1, 8, 8, 8 * 64, launch) == 0);
+}
+
+TEST_CASE("blocks that stay compute tile after tile, alone or in pairs, in bands of any height") {
+    if (!has_hopper()) return testing::skip("wgmma is there for sm_90a alone");
+    struct Plan {
+        int blocks, band, at_once;
+    };
+    for (const Plan& plan : {Plan{1, 1, 1}, Plan{1, 2, 3}, Plan{2, 1, 2}, Plan{2, 2, 4}}) {
+        INFO(plan.blocks << " in a cluster, bands of " << plan.band << ", " << plan.at_once);
+        CHECK(wrong_sums(2, 400, 520, 72, [&](const auto& g) {
+                  return batched_gemm::launch_hopper(
+                      g, batched_gemm::HopperPlan{plan.blocks, plan.band}, plan.at_once,
+                      batched_gemm::Plain{}, nullptr);
+              }) == 0);
+    }
+}
+
+TEMPLATE_TEST_CASE("each epilogue changes every result of Hopper's kernel", "", __half,
+                   __nv_bfloat16) {
+    using T = TestType;
+    if (!has_hopper()) return testing::skip("wgmma is there for sm_90a alone");
+    Case<T> one;
+    const auto wrong = [&](const auto& epilogue, auto wanted) {
+        return one.wrong_by([&] { return batched_gemm::hopper_with(one.g, epilogue, nullptr); },
+                            wanted);
+    };
+    const batched_gemm::Bias<T> bias{one.on_bias.data()};
+    CHECK(wrong(bias, [](double x, double b, double) { return x + b; }) == 0);
+    CHECK(wrong(batched_gemm::BiasActivation<T, batched_gemm::Relu>{bias, {}},
+                [](double x, double b, double) { return x + b > 0 ? x + b : 0; }) == 0);
+    CHECK(wrong(batched_gemm::BiasResidual<T>{bias, one.rest},
+                [](double x, double b, double r) { return x + b + r; }) == 0);
+    one.g.a.data += 1;
+    CHECK(batched_gemm::hopper_with(one.g, bias, nullptr) == cudaErrorNotSupported);
+    one.g.k = 0;
+    CHECK(batched_gemm::hopper_with(one.g, bias, nullptr) == cudaErrorNotSupported);
+    one.g.m = -1;
+    CHECK(batched_gemm::hopper_with(one.g, bias, nullptr) == cudaErrorInvalidValue);
 }
 
 TEMPLATE_TEST_CASE("each epilogue changes every result as it should", "", __half, __nv_bfloat16) {

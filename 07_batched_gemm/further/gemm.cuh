@@ -5,14 +5,16 @@
 // The front call: computes matrix products with the kernel of this stage that suits their sizes. It never calls a
 // library; gemm_tuner.hpp chooses by measurement, also among the kernels of libraries.
 //   call       gemm: see front_call.cuh
-//   timed      mma
+//   timed      hopper
 //   new here   gemm_plan(): a pure function that returns the kernel to use, and why
-//   traffic    loads per element of C: 2k / 128 on tensor cores, 2k / 64 with split-K
+//   traffic    loads per element of C: 2k / 256 on Hopper's tensor cores, 2k / 128 on others, 2k / 64 with split-K
 //   accepts    float, __half, __nv_bfloat16; sums in float; any sizes, including k = 0; A and B each row-major or
 //              transposed; any strides. 16-bit lines that begin and end at multiples of 16 bytes are fastest
-//   needs      any GPU; uses tensor cores from compute capability 8.0 on, clusters from 9.0 on
+//   needs      any GPU; uses tensor cores from compute capability 8.0 on, clusters from 9.0 on, Hopper's instructions where
+//              it was compiled for sm_90a
 #pragma once
 #include "../../04_warp_softmax/front_call.cuh"
+#include "hopper_gemm.cuh"
 #include "split_k.cuh"
 
 namespace softmax_stages {
@@ -27,7 +29,7 @@ struct GemmOptions {
     int64_t stride_a = kClose, stride_b = kClose, stride_c = kClose;
 };
 
-enum class GemmWay { naive, tiled, register_tiled, tensor_core, mma, split_k };
+enum class GemmWay { naive, tiled, register_tiled, tensor_core, mma, split_k, hopper };
 
 struct GemmPlan {
     GemmWay way;
@@ -64,6 +66,22 @@ batched_gemm::Problem<T> gemm_problem(const T* a, const T* b, T* c, int64_t batc
             matrices(c, m, n, o.ld_c, o.stride_c, false)};
 }
 
+// Estimates whether the kernel of hopper_gemm.cuh is faster than mma's, in clocks of an H100. Its tiles are larger, so that a
+// few of them fill the GPU badly, and it needs more steps along k to make up for its beginning and end.
+template <class T>
+bool gains_from_hopper(const batched_gemm::Problem<T>& g, int64_t multiprocessors) {
+    const auto estimate = [&](int64_t rows, int64_t cols, int64_t at_once, double of_step,
+                              double of_tile, double of_launch) {
+        const int64_t tiles = g.batch * ((g.m - 1) / rows + 1) * ((g.n - 1) / cols + 1);
+        const auto steps = static_cast<double>((g.k + 63) / 64);
+        const int64_t waves = (tiles - 1) / std::max<int64_t>(1, at_once) + 1;
+        return static_cast<double>(waves) * (steps * of_step + of_tile) + of_launch;
+    };
+    const int64_t blocks = batched_gemm::hopper_plan(g).blocks;
+    return g.k >= 256 && estimate(128 * blocks, 256, multiprocessors / blocks, 1040, 3000, 6000) <
+                             estimate(128, 128, multiprocessors, 820, 0, 6000);
+}
+
 // in_packs: true if lines begin and end at multiples of 16 bytes.
 template <class T>
 GemmPlan plan_of(const batched_gemm::Problem<T>& g, const Chip& chip, bool in_packs) {
@@ -73,6 +91,8 @@ GemmPlan plan_of(const batched_gemm::Problem<T>& g, const Chip& chip, bool in_pa
         constexpr int64_t kFewest = 4;  // two lose at 16 x 128 x 128 x 128
         if (parts >= kFewest && chip.largest_cluster > 0)
             return {GemmWay::split_k, parts, "few tiles: the blocks of a cluster share k", 0, 0};
+        if (chip.capability == 9 && gains_from_hopper(g, chip.multiprocessors))
+            return {GemmWay::hopper, 1, "wgmma; copies and results beside the products", 0, 0};
         return {GemmWay::mma, 1, "tensor cores; later tiles load while one is multiplied", 0, 0};
     }
     // Choose the highest rung whose tiles C fills at least by half in each direction.
@@ -101,6 +121,7 @@ cudaError_t multiply(const batched_gemm::Problem<T>& g, cudaStream_t stream) {
         cudaError_t status = cudaErrorNotSupported;
         if (plan.way == GemmWay::split_k)
             status = batched_gemm::split_k_gemm(g, plan.parts, stream);
+        if (plan.way == GemmWay::hopper) status = batched_gemm::hopper_gemm(g, stream);
         if (plan.way == GemmWay::mma) status = batched_gemm::mma_gemm(g, stream);
         if (plan.way == GemmWay::tensor_core) status = batched_gemm::tensor_core(g, stream);
         if (status != cudaErrorNotSupported) return status;

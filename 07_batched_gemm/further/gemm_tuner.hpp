@@ -54,6 +54,9 @@ std::vector<Candidate<T>> own_candidates() {
         all.push_back({"mma", [](const Problem<T>& g, cudaStream_t stream) {
                            return mma_with(g, Plain{}, stream);
                        }});
+        all.push_back({"hopper", [](const Problem<T>& g, cudaStream_t stream) {
+                           return hopper_with(g, Plain{}, stream);
+                       }});
         all.push_back({"split_k", [](const Problem<T>& g, cudaStream_t stream) {
                            return split_k_gemm(g, split_k_parts(g), stream);
                        }});

@@ -161,7 +161,7 @@ __global__ void __launch_bounds__(HopperTile::kThreads, 1)
               apart = static_cast<int>(gridDim.x) / blocks;
     RingPlace place;
     if (warpgroup == Tile::kMultipliers) {
-        hopper::give_registers<24>();
+        hopper::give_registers<40>();
         if (threadIdx.x % 128 == 0) {
             const auto load_b = [&](T* to, int column, int row, int batch, uint64_t& barrier) {
                 if (blocks == 1) return load(to, b_map, column, row, batch, barrier);
@@ -200,7 +200,7 @@ __global__ void __launch_bounds__(HopperTile::kThreads, 1)
         }
         __syncwarp();
     } else {
-        hopper::take_registers<240>();
+        hopper::take_registers<232>();
         T* const patch = tiles + kStages * (Tile::kOfA + Tile::kOfB) + warpgroup * Tile::kPatch;
         // One thread for each block of the cluster, since each of them loads into this block's stages.
         const auto release = [&](int stage) {
@@ -277,7 +277,8 @@ cudaError_t launch_hopper_kernel(const Problem<T>& g, const HopperPlan& plan, in
     const int64_t rows = Tile::kRows * plan.blocks;
     const int64_t down = (g.m - 1) / rows + 1, across = (g.n - 1) / Tile::kCols + 1;
     const int64_t count = g.batch * down * across;
-    if (count > INT32_MAX / 2) return cudaErrorNotSupported;
+    if (count > INT32_MAX / 2)
+        return cudaErrorNotSupported;  // the last number and `apart` are added
     const TileOrder order{static_cast<int>(down), static_cast<int>(across), plan.band,
                           static_cast<int>(count)};
     const int64_t clusters = std::min(count, std::max<int64_t>(1, at_once / plan.blocks));
@@ -300,9 +301,10 @@ cudaError_t launch_hopper_kernel(const Problem<T>& g, const HopperPlan& plan, in
 template <class T, class Epilogue>
 cudaError_t launch_hopper(const Problem<T>& g, const HopperPlan& plan, int64_t at_once,
                           const Epilogue& epilogue, cudaStream_t stream) {
+    const cudaError_t status = status_of(g, HopperTile::kRows, HopperTile::kCols);
+    if (status != cudaSuccess || is_empty(g)) return status;
     if (softmax_stages::this_chip().capability != 9 || !consists_of_packs(g) || g.k == 0)
         return cudaErrorNotSupported;
-    if (g.batch == 0 || g.m == 0 || g.n == 0) return cudaSuccess;
     const auto launch = [&](auto turned_a, auto turned_b) {
         return launch_hopper_kernel<decltype(turned_a)::value, decltype(turned_b)::value>(
             g, plan, at_once, epilogue, stream);

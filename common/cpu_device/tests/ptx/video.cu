@@ -270,7 +270,7 @@ VIDEO_TEST(two_types, ALL_OF_TWO_TYPES)
 // bits first, so that 1 + 0xffffffff is 0, not 0xffffffff, and -1 saturated into a byte is 255 or 127, not 0 or -1. Nor is
 // `vset.ge` into a part (0 for 0 >= 0), nor `vmad`, which takes an unsigned c for a signed one.
 bool same_by_definition(uint64_t got, const Expected& expected) {
-#ifdef __NVCC__
+#ifdef TESTED_ON_A_GPU
     for (const char* const other : {".sat", "vset.ge into", "vmad"}) {
         if (std::string(expected.name).find(other) != std::string::npos) return true;
     }
