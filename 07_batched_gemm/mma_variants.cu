@@ -68,7 +68,7 @@ runner::Variant split_k() {
                     8);
 }
 
-// Marks a variant as one whose kernel exists for Hopper alone.
+// Marks a variant whose kernel needs Hopper.
 template <class Kernel>
 runner::Variant of_hopper(runner::Variant variant, Kernel kernel) {
     variant = in_packs(std::move(variant), 8);
@@ -81,7 +81,7 @@ runner::Variant of_hopper(runner::Variant variant, Kernel kernel) {
     return variant;
 }
 
-// What the first two steps on Hopper do not take, such as addresses within a pack, goes to tensor_core, as mma's does.
+// Calls tensor_core for problems that the first two steps on Hopper do not accept, such as misaligned pointers.
 template <class T>
 cudaError_t or_tensor_core(cudaError_t status, const Problem<T>& g, cudaStream_t stream) {
     return status == cudaErrorNotSupported ? batched_gemm::tensor_core(g, stream) : status;
@@ -90,7 +90,7 @@ cudaError_t or_tensor_core(cudaError_t status, const Problem<T>& g, cudaStream_t
 // These two take matrices that are not transposed.
 runner::Variant one_tile() {
     runner::Variant variant =
-        of_hopper(rung("one_tile", "TMA and wgmma, one after the other", batched_gemm::kOneTile,
+        of_hopper(rung("one_tile", "TMA, then wgmma, without overlap", batched_gemm::kOneTile,
                        batched_gemm::kOneTile, {DType::float16},
                        [](const auto& g, cudaStream_t stream) -> cudaError_t {
                            if constexpr (std::is_same_v<decltype(g), const Problem<__half>&>)
@@ -104,7 +104,7 @@ runner::Variant one_tile() {
 
 runner::Variant ring() {
     runner::Variant variant =
-        of_hopper(rung("ring", "a warp that copies, two warpgroups that multiply",
+        of_hopper(rung("ring", "one warp copies, two warpgroups multiply",
                        batched_gemm::kRingRows, batched_gemm::kRingCols, kHalves,
                        [](const auto& g, cudaStream_t stream) -> cudaError_t {
                            if constexpr (sizeof(*g.c.data) == 2)
@@ -119,7 +119,7 @@ runner::Variant ring() {
 runner::Variant hopper() {
     using Tile = batched_gemm::HopperTile;
     runner::Variant variant =
-        of_hopper(rung("hopper", "ring; blocks stay, pairs of them share B", Tile::kRows,
+        of_hopper(rung("hopper", "ring; persistent blocks, pairs share B", Tile::kRows,
                        Tile::kCols, kHalves,
                        [](const auto& g, cudaStream_t stream) -> cudaError_t {
                            if constexpr (sizeof(*g.c.data) == 2)
@@ -127,7 +127,7 @@ runner::Variant hopper() {
                            return cudaErrorInvalidValue;  // not for float
                        }),
                   batched_gemm::hopper_kernel<__half, false, true, batched_gemm::Plain>);
-    // Two blocks load their common tiles of B once.
+    // The two blocks of a cluster load their common tiles of B once.
     variant.traffic_at = [](const runner::Shape& shape, DType) {
         const Shape s = shape;
         return traffic_of_tiles(s, s.m <= Tile::kRows ? Tile::kRows : 2 * Tile::kRows, Tile::kCols);

@@ -152,7 +152,7 @@ TEST_CASE("tiles by TMA and wgmma: every size, also where a tile hangs over the 
     CHECK(runs() == cudaErrorNotSupported);
 }
 
-TEST_CASE("the ring goes round: more steps along k than stages") {
+TEST_CASE("the ring takes more steps along k than it has stages") {
     if (!has_hopper()) return testing::skip("wgmma is there for sm_90a alone");
     const auto launch = [](const auto& g) { return batched_gemm::ring(g, nullptr); };
     CHECK(wrong_sums(1, 200, 264, 5 * 64 + 8, launch) == 0);
@@ -160,7 +160,7 @@ TEST_CASE("the ring goes round: more steps along k than stages") {
     CHECK(wrong_sums(1, 8, 8, 8 * 64, launch) == 0);
 }
 
-TEST_CASE("blocks that stay compute tile after tile, alone or in pairs, in bands of any height") {
+TEST_CASE("persistent blocks compute several tiles, alone or in pairs, in bands of any height") {
     if (!has_hopper()) return testing::skip("wgmma is there for sm_90a alone");
     struct Plan {
         int blocks, band, at_once;

@@ -2,12 +2,11 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 07_batched_gemm/further/hopper_gemm, version 1.0
 //
-// Matrix products at the speed of Hopper's tensor cores.
-//   new here   after ring.cuh: blocks stay and compute tile after tile, so that the next tile's operands arrive while this
-//              one's results are written; the two blocks of a cluster share their tiles of B, of which each loads half for
-//              both; an order of tiles that suits the L2; results leave in whole lines, through stmatrix and tensor copies;
-//              an epilogue
-//   traffic    loads per element of C from the L2: k / 256 + k / 256, since a cluster computes 256 x 256
+// Matrix products at the speed of Hopper's tensor cores: a persistent, warp-specialised kernel.
+//   new here   after ring.cuh: blocks are persistent, so the next tile's operands arrive while a block writes results; the
+//              two blocks of a cluster share their tiles of B: each loads one half and multicasts it; the order of tiles
+//              reuses lines in the L2; results leave through stmatrix and tensor stores; an epilogue
+//   traffic    loads per element of C: k / 256 + k / 256, because a cluster computes 256 x 256
 //   accepts    half and bfloat16, sums in float; A and B each row-major or transposed; lines and matrices that begin and end
 //              at multiples of 16 bytes; k > 0
 //   needs      compute capability 9.0, compiled for sm_90a
@@ -18,9 +17,9 @@
 
 namespace batched_gemm {
 
-// A tile of C is 128 x 256. Of a block's three warpgroups one copies and two multiply 64 rows each. In shared memory there are
-// four pairs of tiles of A and B, 64 elements along k, and for each multiplying warpgroup a patch of two slices of 64 x 64
-// results: half of them, since room for all would cost a stage.
+// A tile of C is 128 x 256. A block has three warpgroups: two multiply 64 rows each, the last one copies. Shared memory holds
+// four stages, each a tile of A and a tile of B with 64 elements along k, and a patch per multiplying warpgroup for two slices
+// of 64 x 64 results. A patch for all results would cost a stage.
 struct HopperTile {
     static constexpr int kRows = 128, kCols = 256, kDeep = 64, kStages = 4;
     static constexpr int kMultipliers = 2, kThreads = (kMultipliers + 1) * 128;
@@ -31,8 +30,8 @@ struct HopperTile {
         kStages * kStageBytes + kMultipliers * kPatch * 2 + 1024;  // the last to align the first
 };
 
-// Tiles of a cluster, numbered so that those that are computed at the same time need few different lines of A and B: down
-// `band` rows of tiles, then to the next column.
+// The order of the clusters' tiles. Consecutive tiles go down a band of `band` rows of tiles, then to the next column. Clusters
+// that run at the same time therefore read few different lines of A and B, which stay in the L2.
 struct TileOrder {
     int down, across, band, count;
 };
@@ -52,7 +51,7 @@ struct ClusterTile {
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
-// A stage of the ring, and the parity of the phase that its barriers are in.
+// A stage of the ring and the parity of its barriers' current phase.
 struct RingPlace {
     int stage = 0;
     unsigned parity = 0;
@@ -61,7 +60,7 @@ struct RingPlace {
     }
 };
 
-// Calls each(sum, row, column) for a thread's sums of a warpgroup's 64 rows.
+// Calls each(sum, row, column) for each of the thread's sums; the warpgroup's 64 rows begin at first_row.
 template <int kSums, class Each>
 __device__ void for_each_sum(float (&sums)[kSums], int64_t first_row, int64_t first_col,
                              Each each) {
@@ -71,7 +70,7 @@ __device__ void for_each_sum(float (&sums)[kSums], int64_t first_row, int64_t fi
     for (int i = 0; i < kSums; ++i) each(sums[i], row + i / 2 % 2 * 8, col + i / 4 * 8 + i % 2);
 }
 
-// Makes results of sums. What is not Plain or reads C has loops of its own, which plain products do not pass.
+// Turns sums into results. Products with beta or an epilogue run loops of their own, so plain ones do not pay for them.
 template <int kSums, class T, class Epilogue>
 __device__ void finish(float (&sums)[kSums], const Problem<T>& g, const Epilogue& epilogue,
                        int batch, int first_row, int first_col) {
@@ -94,14 +93,14 @@ __device__ void finish(float (&sums)[kSums], const Problem<T>& g, const Epilogue
     }
 }
 
-// Rounds a warpgroup's 64 rows of results and writes them, two slices at a time: into the patch, whose lines are swizzled, and
-// from there by tensor copies, which leave out what C does not have.
+// Rounds a warpgroup's 64 rows of results and writes them, two slices at a time: stmatrix stores a slice in the patch, whose
+// lines are swizzled, and a tensor store copies it to C. The store skips rows and columns outside C.
 template <class T>
 __device__ void write_rows(const float (&results)[HopperTile::kCols / 2], const CUtensorMap& c_map,
                            int batch, int row, int col, T* patch, int warpgroup) {
     constexpr int kSlice = HopperTile::kSlice, kSlices = HopperTile::kSlices;
     const int thread = static_cast<int>(threadIdx.x) % 128, lane = thread % 32;
-    const int line = thread / 32 * 16 + lane % 16;  // whose address this lane gives
+    const int line = thread / 32 * 16 + lane % 16;  // the line whose address this lane passes
 #pragma unroll
     for (int first = 0; first < HopperTile::kCols / 64; first += kSlices) {
         if (thread == 0) hopper::wait_for_stores();
@@ -174,7 +173,7 @@ __global__ void __launch_bounds__(HopperTile::kThreads, 1)
                 const int batch_a = g.a.stride == 0 ? 0 : tile.batch,
                           batch_b = g.b.stride == 0 ? 0 : tile.batch;
                 for (int step = 0; step < steps; ++step, place.advance()) {
-                    // All blocks of the cluster have read what lies there.
+                    // Until all blocks of the cluster have read this stage: the multicast writes to both.
                     wait(empty[place.stage], place.parity ^ 1);
                     uint64_t& barrier = full[place.stage];
                     arrive_and_expect(barrier, Tile::kStageBytes);
@@ -186,7 +185,7 @@ __global__ void __launch_bounds__(HopperTile::kThreads, 1)
                     } else {
                         load(a, a_map, k, row, batch_a, barrier);
                     }
-                    // Of B each block loads a part, for all blocks.
+                    // Each block loads its part of B for all blocks of the cluster.
                     constexpr int kPiece = kTurnedB ? 64 : Tile::kCols / 2;  // columns
                     for (int i = rank * kPiece; i < Tile::kCols; i += blocks * kPiece) {
                         if constexpr (kTurnedB) {
@@ -202,7 +201,7 @@ __global__ void __launch_bounds__(HopperTile::kThreads, 1)
     } else {
         hopper::take_registers<232>();
         T* const patch = tiles + kStages * (Tile::kOfA + Tile::kOfB) + warpgroup * Tile::kPatch;
-        // One thread for each block of the cluster, since each of them loads into this block's stages.
+        // One thread per block of the cluster arrives there, because each block writes to this block's stages.
         const auto release = [&](int stage) {
             const int thread = static_cast<int>(threadIdx.x) % 128;
             if (thread < blocks) hopper::arrive_at(empty[stage], thread);
@@ -222,7 +221,7 @@ __global__ void __launch_bounds__(HopperTile::kThreads, 1)
                 for (int i = 0; i < kDeep / 16; ++i)
                     hopper::multiply<T, kTurnedA, kTurnedB>(sums, a[i], b[i], step + i);
                 hopper::commit_products();
-                // While these products run, those of the stage before are through.
+                // These products keep the tensor cores busy while the previous stage is released.
                 if (step != 0) {
                     hopper::wait_for_products<1>();
                     release(previous);
@@ -237,10 +236,11 @@ __global__ void __launch_bounds__(HopperTile::kThreads, 1)
             finish(sums, g, epilogue, tile.batch, row, col);
             write_rows(sums, c_map, tile.batch, row, col, patch, warpgroup);
         }
-        if (threadIdx.x % 128 == 0) hopper::wait_for_stores();  // they read this block's memory
+        if (threadIdx.x % 128 == 0)
+            hopper::wait_for_stores();  // the stores read this block's patch
         __syncwarp();
     }
-    // No block leaves while another one copies into its memory, or arrives there.
+    // No block may exit while another one multicasts to its memory or arrives at its barriers.
     hopper::arrive_at_cluster();
     hopper::wait_for_cluster();
 #else
@@ -248,11 +248,11 @@ __global__ void __launch_bounds__(HopperTile::kThreads, 1)
 #endif
 }
 
-// How many blocks share their tiles of B, and of how many rows of tiles a band consists.
 struct HopperPlan {
-    int blocks, band;
+    int blocks;  // of a cluster; they share their tiles of B
+    int band;    // rows of tiles, see TileOrder
 };
-// Two blocks, unless one of them would have no rows. On an H100 bands of 4 rows of tiles were as fast as any.
+// Returns two blocks per cluster, unless the second would have no rows.
 template <class T>
 HopperPlan hopper_plan(const Problem<T>& g) {
     return g.m <= HopperTile::kRows ? HopperPlan{1, 8} : HopperPlan{2, 4};
@@ -277,8 +277,7 @@ cudaError_t launch_hopper_kernel(const Problem<T>& g, const HopperPlan& plan, in
     const int64_t rows = Tile::kRows * plan.blocks;
     const int64_t down = (g.m - 1) / rows + 1, across = (g.n - 1) / Tile::kCols + 1;
     const int64_t count = g.batch * down * across;
-    if (count > INT32_MAX / 2)
-        return cudaErrorNotSupported;  // the last number and `apart` are added
+    if (count > INT32_MAX / 2) return cudaErrorNotSupported;  // tile numbers and `apart` are added
     const TileOrder order{static_cast<int>(down), static_cast<int>(across), plan.band,
                           static_cast<int>(count)};
     const int64_t clusters = std::min(count, std::max<int64_t>(1, at_once / plan.blocks));
@@ -296,8 +295,8 @@ cudaError_t launch_hopper_kernel(const Problem<T>& g, const HopperPlan& plan, in
     return cudaLaunchKernelEx(&config, kernel, a_map, b_map, c_map, g, order, epilogue);
 }
 
-// C = epilogue(alpha A B + beta C) by at most `at_once` blocks. Returns cudaErrorNotSupported for what the header's card does
-// not name, and for 2^30 tiles or more.
+// Computes C = epilogue(alpha A B + beta C) with at most `at_once` blocks. Returns cudaErrorNotSupported for problems outside
+// `accepts` above, for 2^30 tiles or more, and without Hopper.
 template <class T, class Epilogue>
 cudaError_t launch_hopper(const Problem<T>& g, const HopperPlan& plan, int64_t at_once,
                           const Epilogue& epilogue, cudaStream_t stream) {
@@ -320,7 +319,7 @@ cudaError_t hopper_with(const Problem<T>& g, const Epilogue& epilogue, cudaStrea
                          stream);
 }
 
-// The same without an epilogue; calls mma_gemm() for what the kernel does not take.
+// The same without an epilogue. Calls mma_gemm() for problems that the kernel does not accept.
 template <class T>
 cudaError_t hopper_gemm(const Problem<T>& g, cudaStream_t stream) {
     const cudaError_t status = hopper_with(g, Plain{}, stream);

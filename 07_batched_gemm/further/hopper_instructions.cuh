@@ -2,10 +2,10 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 07_batched_gemm/further/hopper_instructions, version 1.0
 //
-// Hopper's asynchronous instructions, one function each, beyond those of one_tile.cuh. ring.cuh and hopper_gemm.cuh use them.
-//   new here   nothing: this header has no idea of its own. one_tile.md explains the instructions
+// Hopper's asynchronous instructions, one function each, beyond those in one_tile.cuh. ring.cuh and hopper_gemm.cuh use them.
+//   new here   no idea of its own; one_tile.md explains the instructions
 //   accepts    half and bfloat16, with sums in float
-//   needs      compute capability 9.0, compiled for sm_90a; elsewhere the functions are not there
+//   needs      compute capability 9.0, compiled for sm_90a; the device functions exist only there
 //   source     PTX ISA 9.0: mbarrier, cp.async.bulk.tensor, wgmma.mma_async, stmatrix, setmaxnreg
 #pragma once
 #include "one_tile.cuh"
@@ -21,8 +21,8 @@ __device__ inline void arrive(uint64_t& barrier) {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(&barrier))
                  : "memory");
 }
-// At the same barrier of block `rank` of the cluster. It releases within this block alone, which is enough after reads:
-// .release.cluster would make ptxas wait for all of the thread's writes, a microsecond.
+// Arrives at the same barrier in block `rank` of the cluster. The default scope, the block, is enough to report reads. With
+// .release.cluster, ptxas would first wait for all of the thread's writes, which takes about a microsecond.
 __device__ inline void arrive_at(uint64_t& barrier, int rank) {
     asm volatile(
         "{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
@@ -42,8 +42,8 @@ __device__ inline int blocks_of_cluster() {
     asm volatile("mov.u32 %0, %%cluster_nctarank;" : "=r"(blocks));
     return blocks;
 }
-// All threads of all blocks arrive and wait. It orders nothing but barriers that were published: releasing all writes, which
-// is the default, would take a thousand clocks.
+// All threads of all blocks arrive, then wait. The relaxed form orders only mbarriers after fence.mbarrier_init; the default
+// releases all writes, which takes about a thousand clocks.
 __device__ inline void arrive_at_cluster() {
     asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
 }
@@ -53,7 +53,7 @@ __device__ inline void wait_for_cluster() {
 
 // ---- tensor copies. (column, row) of matrix number `batch` is the first element of the map's box.
 
-// To the same place in each block of the cluster whose bit is set in `blocks`; the bytes are counted there.
+// Copies to the same place in each block of the cluster whose bit is set in `blocks`; each counts its bytes.
 template <class T>
 __device__ inline void load_for(int blocks, T* tile, const CUtensorMap& map, int column, int row,
                                 int batch, uint64_t& barrier) {
@@ -76,11 +76,11 @@ __device__ inline void store(const CUtensorMap& map, int column, int row, int ba
 __device__ inline void commit_stores() {
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
-// Until the memory of this thread's stores may be written again.
+// Waits until this thread's stores have read their shared memory.
 __device__ inline void wait_for_stores() {
     asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
 }
-// What this thread has written to shared memory comes before what tensor copies read there from now on.
+// Orders this thread's writes to shared memory before later reads by tensor copies.
 __device__ inline void order_before_copies() {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
@@ -90,7 +90,7 @@ __device__ inline void prefetch(const CUtensorMap& map) {
 
 // ---- warps
 
-// All 128 threads of a warpgroup, by one of the block's named barriers.
+// Synchronises the 128 threads of a warpgroup at one of the block's named barriers.
 __device__ inline void synchronize_warpgroup(int number) {
     asm volatile("bar.sync %0, 128;" ::"r"(number) : "memory");
 }
@@ -133,15 +133,14 @@ __device__ inline void begin_products() {
 __device__ inline void commit_products() {
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
-// Until all but the latest `kGroups` groups are through.
+// Waits until all but the latest kGroups groups have finished.
 template <int kGroups>
 __device__ inline void wait_for_products() {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kGroups) : "memory");
 }
 
-// Where wgmma finds an operand in swizzled tiles whose lines have 64 elements. Lines run along k, or, if kTurned, along the
-// other dimension; then the next 64 elements of that dimension begin kApart bytes further. kNext: from the descriptor of
-// one step of 16 along k to that of the next.
+// Descriptors of an operand in swizzled tiles whose lines have 64 elements. Lines run along k, or, if kTurned, along m or n;
+// then the next 64 rows or columns begin kApart bytes further. operator[] returns the descriptor of a step of 16 along k.
 template <bool kTurned, unsigned kApart>
 struct Operand {
     static constexpr uint64_t kNext = (kTurned ? 16 * 128 : 16 * 2) >> 4;
@@ -153,7 +152,7 @@ struct Operand {
     __device__ uint64_t operator[](int step) const { return descriptor + step * kNext; }
 };
 
-// d = A B, or d += A B, for 64 x 16 elements of A and 16 x 2 kSums of B. Asynchronous: see begin_products() and the rest.
+// Starts d = A B, or d += A B if `adds`, for 64 x 16 elements of A and 16 x 2 kSums of B.
 #define F4(i) "+f"(d[i]), "+f"(d[(i) + 1]), "+f"(d[(i) + 2]), "+f"(d[(i) + 3])
 #define F16(i) F4(i), F4((i) + 4), F4((i) + 8), F4((i) + 12)
 #define F64(i) F16(i), F16((i) + 16), F16((i) + 32), F16((i) + 48)
@@ -216,7 +215,7 @@ __device__ inline void multiply(float (&d)[kSums], uint64_t a, uint64_t b, int a
 #undef WGMMA_256
 #endif
 
-// Lets a kernel take that much dynamic shared memory. Returns cudaErrorNotSupported if it was not compiled for sm_90a.
+// Allows a kernel `bytes` of dynamic shared memory. Returns cudaErrorNotSupported if it was not compiled for sm_90a.
 template <class Kernel>
 cudaError_t prepare(Kernel kernel, unsigned bytes) {
     int is_prepared = 0;

@@ -29,7 +29,7 @@ __device__ inline unsigned shared_address(const void* p) {
     return static_cast<unsigned>(__cvta_generic_to_shared(p));
 }
 
-// A phase of the barrier ends when so many threads have arrived and all expected bytes have.
+// A phase of the barrier ends when `arrivals` threads and all expected bytes have arrived.
 __device__ inline void init(uint64_t& barrier, int arrivals) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(&barrier)),
                  "r"(arrivals));
@@ -122,7 +122,7 @@ __global__ void __launch_bounds__(128)
 #endif
 }
 
-// The driver's function, found at run time, so that nothing has to be linked.
+// Finds the driver's function at run time, so that programs need not link the driver.
 inline cudaError_t find_encoder(decltype(&cuTensorMapEncodeTiled)* encode) {
     return warp_softmax::ask_once(encode, [](decltype(&cuTensorMapEncodeTiled)* answer, int) {
         void* function = nullptr;
@@ -136,7 +136,7 @@ inline cudaError_t find_encoder(decltype(&cuTensorMapEncodeTiled)* encode) {
     });
 }
 
-// Describes matrices of `lines` lines of `length` elements for TMA, in swizzled tiles of box_lines x 64.
+// Makes a tensor map of matrices with `lines` lines of `length` elements, in swizzled tiles of box_lines x 64.
 template <class T>
 cudaError_t describe(CUtensorMap* map, const Matrices<T>& matrices, int64_t lines, int64_t length,
                      int64_t batch, int box_lines) {
@@ -160,8 +160,7 @@ cudaError_t describe(CUtensorMap* map, const Matrices<T>& matrices, int64_t line
     return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-// Returns cudaErrorNotSupported if a kernel was compiled for another architecture than sm_90a: its body, and with it its
-// shared memory, was left out then.
+// Returns cudaErrorNotSupported if a kernel was not compiled for sm_90a: without its body it has no shared memory.
 template <class Kernel>
 cudaError_t check_compiled(Kernel kernel) {
     cudaFuncAttributes attributes{};

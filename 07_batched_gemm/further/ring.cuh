@@ -2,10 +2,10 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 07_batched_gemm/further/ring, version 1.0
 //
-// Products whose copies never stop: one warp only copies, two warpgroups only multiply.
-//   new here   after one_tile.cuh: tiles of 128 x 256; a ring of four pairs of tiles of A and B, each with two mbarriers:
-//              `full` ends when its bytes have arrived, `empty` when both warpgroups have read them; registers move from the
-//              warps that copy to those that multiply (setmaxnreg)
+// Warp specialisation: one warp only copies, two warpgroups only multiply, so copies and products overlap.
+//   new here   after one_tile.cuh: tiles of 128 x 256; a ring of four stages, each a tile of A and a tile of B with two
+//              mbarriers: a phase of `full` ends when the bytes have arrived, a phase of `empty` when both warpgroups have
+//              read them; setmaxnreg moves registers from the copying warps to the multiplying ones
 //   traffic    loads per element of C: k / 256 + k / 128
 //   accepts    half and bfloat16, matrices that are not transposed; lines and matrices that begin at multiples of 16 bytes
 //   needs      compute capability 9.0, compiled for sm_90a
@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(384, 1)
         hopper::give_registers<24>();
         if (threadIdx.x % 128 != 0) return;
         int stage = 0;
-        unsigned parity = 1;  // the phase before the first has ended: all stages are empty
+        unsigned parity = 1;  // the phase before the first has ended, so all stages are empty
         for (int k = 0; k < g.k; k += kRingDeep) {
             wait(empty[stage], parity);
             arrive_and_expect(full[stage], kRingStageBytes);
@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(384, 1)
         for (int i = 0; i < kRingDeep / 16; ++i)
             hopper::multiply<T, false, true>(sums, a[i], b[i], k + i);
         hopper::commit_products();
-        // The products of the stage before are through: whoever copies may fill it again.
+        // The previous stage's products have finished, so the copying warp may fill that stage again.
         hopper::wait_for_products<1>();
         if (k != 0 && threadIdx.x % 128 == 0)
             hopper::arrive(empty[(stage + kRingStages - 1) % kRingStages]);
@@ -92,8 +92,8 @@ __global__ void __launch_bounds__(384, 1)
 #endif
 }
 
-// Computes C = alpha A B + beta C for a batch of at most 65535. Returns cudaErrorNotSupported for what the header's card
-// does not name.
+// Computes C = alpha A B + beta C for a batch of at most 65535. Returns cudaErrorNotSupported for problems outside `accepts`
+// above, and without Hopper.
 template <class T>
 cudaError_t ring(const Problem<T>& g, cudaStream_t stream) {
     const auto in_packs = [](const auto& x) {

@@ -132,12 +132,14 @@ for stage in $stages; do
     { cat "$work/$stage.accesses" && echo "--" && echo "$table"; } | compare "$stage" || failures=1
 done
 
-# Of kernels that keep lists or tiles in registers, ptxas says whether there were enough.
+# Of kernels that keep lists or tiles in registers, ptxas says whether there were enough, and whether it had to let one
+# wgmma wait for the other.
 for ptx in $(cd "$root" && grep -lx 'no spills' [0-9][0-9]_*/expected/widths.txt | sed "s,/.*,,; s,.*,$work/&.*.ptx,"); do
     spills=$("${nvcc%nvcc}ptxas" -v -arch=sm_90a -o /dev/null "$ptx" 2>&1 |
         awk '/Compiling entry function/ { split($0, part, "\047"); kernel = part[2] }
+             /wgmma.*serialized/ { print kernel ":" $0 }
              /bytes stack frame/ && !/ 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads/ { print kernel ":" $0 }')
-    [[ -z $spills ]] || { echo "WRONG: not all in registers: $spills" && failures=1; }
+    [[ -z $spills ]] || { echo "WRONG: not all in registers, or one after the other: $spills" && failures=1; }
 done
 
 if type -P python3 >/dev/null; then
