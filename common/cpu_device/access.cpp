@@ -442,29 +442,6 @@ void copy_element(void* to, const void* from, size_t bytes) {
     std::memcpy(to, from, bytes);
 }
 
-void bulk_copy(void* to, const void* from, size_t bytes) {
-    const auto place = as_address(__builtin_return_address(0));
-    constexpr size_t kPiece = 16;  // what the engine asks addresses and sizes to be multiples of
-    if (bytes % kPiece != 0) {
-        fail(cudaErrorLaunchFailure, "bulk copy of %zu bytes: not a multiple of 16", bytes);
-    }
-    constexpr size_t kLine = 128;
-    const auto touch = [&](uintptr_t address, Direction direction, AccessKind in_shared,
-                           AccessKind in_global) {
-        const Worker& worker = *current.worker;
-        log_instruction(worker.thread_locals.holds(address) ? in_shared : in_global, place);
-        for (size_t done = 0, piece = 0; done < bytes; done += piece) {
-            piece = std::min(bytes - done, kLine - (address + done) % kLine);
-            judge_bulk_access(address + done, static_cast<unsigned>(piece), direction, place);
-        }
-    };
-    touch(as_address(from), Direction::bulk_load, AccessKind::shared_bulk_load,
-          AccessKind::bulk_load);
-    touch(as_address(to), Direction::bulk_store, AccessKind::shared_bulk_store,
-          AccessKind::bulk_store);
-    std::memcpy(to, from, bytes);
-}
-
 bool is_shared(const void* address) {
     return current.worker->thread_locals.holds(as_address(address));
 }

@@ -16,7 +16,6 @@ namespace cpu_device {
 namespace {
 
 constexpr unsigned kWordBytes = 4;
-constexpr unsigned kWarpsOfGroup = 4;
 
 // Set before main() by code that has such instructions.
 bool program_uses_proxy = false;

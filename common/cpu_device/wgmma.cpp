@@ -24,7 +24,6 @@
 namespace cpu_device {
 namespace {
 
-constexpr unsigned kWarpsOfGroup = 4;
 constexpr unsigned kMostAccumulators = 128;
 constexpr size_t kKeptOperands = 16;  // operands B that are kept for the warps that come later
 constexpr size_t kKnownSets = 8;      // of a warp, beside those under way

@@ -12,6 +12,8 @@
 
 namespace cpu_device {
 
+constexpr unsigned kWarpsOfGroup = 4;  // of a warpgroup
+
 struct Worker;
 struct Lane;
 enum class Direction : uint8_t;

@@ -25,8 +25,26 @@ __global__ void scale(const float* x, float* y) {
 
 __global__ void copy_in_bulk(const float* x, float* y) {
     __shared__ __align__(16) float row[64];
-    if (threadIdx.x == 0) cpu_device::bulk_copy(row, x, sizeof(row));
+    __shared__ uint64_t full;
+    const auto at = [](void* pointer) {
+        return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
+    };
+    if (threadIdx.x == 0) {
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(at(&full)) : "memory");
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 256;" ::"r"(at(&full))
+                     : "memory");
+        asm volatile(
+            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 256, "
+            "[%2];" ::"r"(at(row)),
+            "l"(x), "r"(at(&full))
+            : "memory");
+    }
     __syncthreads();
+    asm volatile(
+        "{ .reg .pred over; AGAIN: mbarrier.try_wait.parity.shared::cta.b64 over, [%0], 0; @!over "
+        "bra AGAIN; }" ::"r"(at(&full))
+        : "memory");
     y[threadIdx.x] = row[threadIdx.x];
 }
 
