@@ -39,6 +39,12 @@ void note_proxy_use(const void* kernel, bool uses) {
     known = known || uses;
 }
 
+bool is_proxy_watched(const Launch& launch, uint64_t blocks_begun) {
+    constexpr uint64_t kLearnedFrom = 64;
+    return launch.watches_proxy &&
+           (blocks_begun < kLearnedFrom || launch.cooperative || launch.uses_proxy);
+}
+
 bool use_async_proxy() {
     return program_uses_proxy = true;
 }
@@ -190,7 +196,10 @@ void meet_in_warp(Worker& worker, unsigned warp, unsigned lanes) {
 // ---------------------------------------------------------------- words
 
 void AsyncProxy::begin_block(const Worker& worker) {
-    watching_ = worker.launch->watches_proxy;
+    Gang& cluster = worker.cluster();
+    const bool is_alone = cluster.members.size() == 1;
+    if (is_alone) cluster.is_watched = is_proxy_watched(*worker.launch, worker.launch->next_block);
+    watching_ = cluster.is_watched;
     if (!watching_) return;
     worker_ = &worker;
     const AddressRange shared = worker.thread_locals;
@@ -201,8 +210,7 @@ void AsyncProxy::begin_block(const Worker& worker) {
     }
     readers_.clear();
     free_reader_ = -1;
-    Gang& cluster = worker.cluster();
-    if (cluster.members.size() == 1) cluster.clocks.begin(worker.launch->threads);
+    if (is_alone) cluster.clocks.begin(worker.launch->threads);
 }
 
 AsyncProxy::Word& AsyncProxy::word_at(uintptr_t address) {

@@ -19,6 +19,8 @@
 
 namespace cpu_device {
 
+struct Launch;
+
 struct Gang;
 struct Lane;
 struct Worker;
@@ -193,6 +195,10 @@ private:
 // far. And what a launch has shown.
 bool may_use_proxy(const void* kernel);
 void note_proxy_use(const void* kernel, bool uses);
+
+// Whether a block or cluster is watched that begins when so many blocks of the launch have begun. If the first 64 have used
+// no instruction of the proxy, the kernel counts as one that uses none, until a block does: watching takes much time.
+bool is_proxy_watched(const Launch& launch, uint64_t blocks_begun);
 
 // Number of the lane among the threads of its gang, by which Clocks knows it.
 uint32_t thread_in_gang(const Worker& worker, const Lane& lane);

@@ -208,6 +208,7 @@ void choose_cluster(Gang& gang, Launch& launch) {
     gang.cluster = launch.stopped ? UINT64_MAX : launch.next_block++;
     gang.phase = 0;
     gang.at_barrier.clear();
+    gang.is_watched = is_proxy_watched(launch, gang.cluster * gang.members.size());
     gang.clocks.begin(static_cast<uint32_t>(gang.members.size()) * launch.threads);
     for (Worker* member : gang.members) {
         member->idle_since = UINT64_MAX;

@@ -202,6 +202,7 @@ struct Gang {
     // What the asynchronous proxy of a cluster's blocks is about. The mutex guards it, and each block's mbarriers, bulk
     // copies and proxy: see GangLock.
     std::mutex proxy_mutex;
+    bool is_watched = false;  // see AsyncProxy::is_watching()
     Clocks clocks;
     Knowledge at_barrier;             // of those that have arrived at the cluster's barrier
     std::atomic<uint64_t> events{0};  // by which a block may have something to do again
