@@ -157,7 +157,6 @@ void note_store(const void* address, int bytes);
 // Unseen by the memory hooks.
 void copy_element(void* to, const void* from, size_t bytes);
 
-
 // Addresses in shared memory as PTX has them: 32 bits, in a window of the block's own. (Also for addresses a little
 // beyond it; what lies elsewhere has none.)
 uint32_t shared_address(const void* pointer);
