@@ -104,8 +104,8 @@ runner::Variant one_tile() {
 
 runner::Variant ring() {
     runner::Variant variant =
-        of_hopper(rung("ring", "one warp copies, two warpgroups multiply",
-                       batched_gemm::kRingRows, batched_gemm::kRingCols, kHalves,
+        of_hopper(rung("ring", "one warp copies, two warpgroups multiply", batched_gemm::kRingRows,
+                       batched_gemm::kRingCols, kHalves,
                        [](const auto& g, cudaStream_t stream) -> cudaError_t {
                            if constexpr (sizeof(*g.c.data) == 2)
                                return or_tensor_core(batched_gemm::ring(g, stream), g, stream);
@@ -118,15 +118,13 @@ runner::Variant ring() {
 
 runner::Variant hopper() {
     using Tile = batched_gemm::HopperTile;
-    runner::Variant variant =
-        of_hopper(rung("hopper", "ring; persistent blocks, pairs share B", Tile::kRows,
-                       Tile::kCols, kHalves,
-                       [](const auto& g, cudaStream_t stream) -> cudaError_t {
-                           if constexpr (sizeof(*g.c.data) == 2)
-                               return batched_gemm::hopper_gemm(g, stream);
-                           return cudaErrorInvalidValue;  // not for float
-                       }),
-                  batched_gemm::hopper_kernel<__half, false, true, batched_gemm::Plain>);
+    runner::Variant variant = of_hopper(
+        rung("hopper", "ring; persistent blocks, pairs share B", Tile::kRows, Tile::kCols, kHalves,
+             [](const auto& g, cudaStream_t stream) -> cudaError_t {
+                 if constexpr (sizeof(*g.c.data) == 2) return batched_gemm::hopper_gemm(g, stream);
+                 return cudaErrorInvalidValue;  // not for float
+             }),
+        batched_gemm::hopper_kernel<__half, false, true, batched_gemm::Plain>);
     // The two blocks of a cluster load their common tiles of B once.
     variant.traffic_at = [](const runner::Shape& shape, DType) {
         const Shape s = shape;

@@ -322,7 +322,7 @@ TEST_CASE("the front call's plan: clusters for few tiles, Hopper's kernel for ma
     };
     CHECK(way(__half{}, 4096, 4096, 4096) == GemmWay::hopper);
     CHECK(way(__half{}, 4096, 4096, 4096, 8) == GemmWay::mma);
-    CHECK(way(__half{}, 4096, 4096, 64) == GemmWay::mma);  // too few steps
+    CHECK(way(__half{}, 4096, 4096, 64) == GemmWay::mma);    // too few steps
     CHECK(way(__half{}, 1280, 1280, 4096) == GemmWay::mma);  // too few tiles
     CHECK(way(__half{}, 8, 4096, 4096) == GemmWay::split_k);
     CHECK(way(__half{}, 8, 4096, 4096, 8) == GemmWay::mma);

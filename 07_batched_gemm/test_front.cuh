@@ -17,7 +17,7 @@ TEST_CASE("gemm keeps the contract of front calls, whichever kernel it takes") {
             std::array<int64_t, 4>{2, m, n, k}, GemmOptions{}, this_chip(), {{}, {}, {0, 1, 2}})
             .holds();
     };
-    hold(__half{}, 5, 24, 136);       // blocks that share k
+    hold(__half{}, 5, 24, 136);  // blocks that share k
     // Hopper's kernel, where there is one; too much for the CPU device.
     if (runner::on_gpu()) hold(__half{}, 4096, 4096, 512);
     hold(__half{}, 5, 23, 9);
