@@ -17,6 +17,18 @@ namespace mma_tests {
 using batched_gemm::Problem;
 using runner::DeviceBuffer;
 
+// Returns element i of a batch of plain products.
+template <class T>
+double product_at(int64_t i, const std::vector<T>& a, const std::vector<T>& b, int64_t m, int64_t n,
+                  int64_t k) {
+    const int64_t batch = i / (m * n), row = i / n % m, col = i % n;
+    double sum = 0;
+    for (int64_t p = 0; p < k; ++p)
+        sum += runner::to_double(a[static_cast<size_t>((batch * m + row) * k + p)]) *
+               runner::to_double(b[static_cast<size_t>((batch * k + p) * n + col)]);
+    return sum;
+}
+
 // Two products of 72 x 40 (or more rows) by 40 x 136 in small whole numbers, a bias per column, and a residual.
 template <class T, int64_t kRows = 72>
 struct Case {
@@ -74,14 +86,9 @@ struct Case {
         const std::vector<T> c = on_c.download();
         int wrong = 0;
         for (int64_t i = 0; i < kBatch * kM * kN; ++i) {
-            const int64_t batch = i / (kM * kN), row = i / kN % kM, col = i % kN;
-            double sum = 0;
-            for (int64_t p = 0; p < kK; ++p)
-                sum += runner::to_double(a[static_cast<size_t>((batch * kM + row) * kK + p)]) *
-                       runner::to_double(b[static_cast<size_t>((batch * kK + p) * kN + col)]);
-            const double want =
-                wanted(0.125 * sum, runner::to_double(bias[static_cast<size_t>(col)]),
-                       runner::to_double(residual[static_cast<size_t>(i)]));
+            const double want = wanted(0.125 * product_at(i, a, b, kM, kN, kK),
+                                       runner::to_double(bias[static_cast<size_t>(i % kN)]),
+                                       runner::to_double(residual[static_cast<size_t>(i)]));
             const double unit = sizeof(T) == 2 && std::is_same_v<T, __half> ? 0x1p-11 : 0x1p-8;
             const double error = std::fabs(runner::to_double(c[static_cast<size_t>(i)]) - want);
             wrong += !(error <= 1.01 * unit * std::fabs(want) + 1e-5);
@@ -97,7 +104,7 @@ struct Case {
     batched_gemm::Matrices<const T> rest;
 };
 
-// Small whole numbers, whose sums half holds: as many results as differ from a plain loop's.
+// Returns how many results differ from a plain loop's, for small whole numbers whose sums half represents exactly.
 template <class Launch>
 int wrong_sums(int64_t batch, int64_t m, int64_t n, int64_t k, Launch launch) {
     const auto a = Case<__half>::numbers(batch * m * k, 1, 1),
@@ -115,12 +122,7 @@ int wrong_sums(int64_t batch, int64_t m, int64_t n, int64_t k, Launch launch) {
     const std::vector<__half> c = on_c.download();
     int wrong = 0;
     for (int64_t i = 0; i < batch * m * n; ++i) {
-        const int64_t of = i / (m * n), row = i / n % m, col = i % n;
-        double sum = 0;
-        for (int64_t p = 0; p < k; ++p)
-            sum += runner::to_double(a[static_cast<size_t>((of * m + row) * k + p)]) *
-                   runner::to_double(b[static_cast<size_t>((of * k + p) * n + col)]);
-        wrong += runner::to_double(c[static_cast<size_t>(i)]) != sum;
+        wrong += runner::to_double(c[static_cast<size_t>(i)]) != product_at(i, a, b, m, n, k);
     }
     return wrong;
 }

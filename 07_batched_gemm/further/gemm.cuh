@@ -13,6 +13,8 @@
 //   needs      any GPU; uses tensor cores from compute capability 8.0 on, clusters from 9.0 on, Hopper's instructions where
 //              it was compiled for sm_90a
 #pragma once
+#include <cmath>
+
 #include "../../04_warp_softmax/front_call.cuh"
 #include "hopper_gemm.cuh"
 #include "split_k.cuh"
@@ -66,20 +68,21 @@ batched_gemm::Problem<T> gemm_problem(const T* a, const T* b, T* c, int64_t batc
             matrices(c, m, n, o.ld_c, o.stride_c, false)};
 }
 
-// Estimates whether the kernel of hopper_gemm.cuh is faster than mma's, in clocks of an H100. Its tiles are larger, so that a
-// few of them fill the GPU badly, and it needs more steps along k to make up for its beginning and end.
+// True if hopper_gemm.cuh's kernel is estimated to be faster than mma's, in clocks of an H100. Its larger tiles leave
+// multiprocessors idle if there are few, and the fixed cost of a tile needs a long k to pay off.
 template <class T>
 bool gains_from_hopper(const batched_gemm::Problem<T>& g, int64_t multiprocessors) {
     const auto estimate = [&](int64_t rows, int64_t cols, int64_t at_once, double of_step,
-                              double of_tile, double of_launch) {
-        const int64_t tiles = g.batch * ((g.m - 1) / rows + 1) * ((g.n - 1) / cols + 1);
-        const auto steps = static_cast<double>((g.k + 63) / 64);
-        const int64_t waves = (tiles - 1) / std::max<int64_t>(1, at_once) + 1;
-        return static_cast<double>(waves) * (steps * of_step + of_tile) + of_launch;
+                              double of_tile) {
+        const double tiles = static_cast<double>(g.batch) *
+                             static_cast<double>((g.m - 1) / rows + 1) *
+                             static_cast<double>((g.n - 1) / cols + 1);
+        const double waves = std::ceil(tiles / static_cast<double>(std::max<int64_t>(1, at_once)));
+        return waves * (static_cast<double>((g.k + 63) / 64) * of_step + of_tile);
     };
     const int64_t blocks = batched_gemm::hopper_plan(g).blocks;
-    return g.k >= 256 && estimate(128 * blocks, 256, multiprocessors / blocks, 1040, 3000, 6000) <
-                             estimate(128, 128, multiprocessors, 820, 0, 6000);
+    return g.k >= 256 && estimate(128 * blocks, 256, multiprocessors / blocks, 1040, 3000) <
+                             estimate(128, 128, multiprocessors, 820, 0);
 }
 
 // in_packs: true if lines begin and end at multiples of 16 bytes.

@@ -173,7 +173,7 @@ __global__ void __launch_bounds__(HopperTile::kThreads, 1)
                 const int batch_a = g.a.stride == 0 ? 0 : tile.batch,
                           batch_b = g.b.stride == 0 ? 0 : tile.batch;
                 for (int step = 0; step < steps; ++step, place.advance()) {
-                    // Until all blocks of the cluster have read this stage: the multicast writes to both.
+                    // Wait until all blocks of the cluster have read this stage, because a multicast writes to each.
                     wait(empty[place.stage], place.parity ^ 1);
                     uint64_t& barrier = full[place.stage];
                     arrive_and_expect(barrier, Tile::kStageBytes);

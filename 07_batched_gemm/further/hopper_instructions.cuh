@@ -22,7 +22,7 @@ __device__ inline void arrive(uint64_t& barrier) {
                  : "memory");
 }
 // Arrives at the same barrier in block `rank` of the cluster. The default scope, the block, is enough to report reads. With
-// .release.cluster, ptxas would first wait for all of the thread's writes, which takes about a microsecond.
+// .release.cluster, ptxas would first wait until the whole GPU sees all of the thread's writes.
 __device__ inline void arrive_at(uint64_t& barrier, int rank) {
     asm volatile(
         "{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
@@ -30,6 +30,7 @@ __device__ inline void arrive_at(uint64_t& barrier, int rank) {
         "r"(rank)
         : "memory");
 }
+
 // ---- clusters
 
 __device__ inline int rank_in_cluster() {
@@ -43,7 +44,7 @@ __device__ inline int blocks_of_cluster() {
     return blocks;
 }
 // All threads of all blocks arrive, then wait. The relaxed form orders only mbarriers after fence.mbarrier_init; the default
-// releases all writes, which takes about a thousand clocks.
+// releases all writes first.
 __device__ inline void arrive_at_cluster() {
     asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
 }
@@ -152,32 +153,10 @@ struct Operand {
     __device__ uint64_t operator[](int step) const { return descriptor + step * kNext; }
 };
 
-// Starts d = A B, or d += A B if `adds`, for 64 x 16 elements of A and 16 x 2 kSums of B.
+// Starts d = A B, or d += A B if `adds`, for 64 x 16 elements of A and 16 x 256 of B.
 #define F4(i) "+f"(d[i]), "+f"(d[(i) + 1]), "+f"(d[(i) + 2]), "+f"(d[(i) + 3])
 #define F16(i) F4(i), F4((i) + 4), F4((i) + 8), F4((i) + 12)
 #define F64(i) F16(i), F16((i) + 16), F16((i) + 32), F16((i) + 48)
-#define WGMMA_64(type)                                                                    \
-    asm volatile(                                                                         \
-        "{\n.reg .pred adds;\nsetp.ne.b32 adds, %34, 0;\n"                                \
-        "wgmma.mma_async.sync.aligned.m64n64k16.f32." type "." type                       \
-        " {"                                                                              \
-        " %0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15,"          \
-        " %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31" \
-        "}, %32, %33, adds, 1, 1, %35, %36;\n}"                                           \
-        : F16(0), F16(16)                                                                 \
-        : "l"(a), "l"(b), "r"(adds), "n"(kTurnedA), "n"(kTurnedB))
-#define WGMMA_128(type)                                                                    \
-    asm volatile(                                                                          \
-        "{\n.reg .pred adds;\nsetp.ne.b32 adds, %66, 0;\n"                                 \
-        "wgmma.mma_async.sync.aligned.m64n128k16.f32." type "." type                       \
-        " {"                                                                               \
-        " %0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15,"           \
-        " %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31," \
-        " %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47," \
-        " %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"  \
-        "}, %64, %65, adds, 1, 1, %67, %68;\n}"                                            \
-        : F64(0)                                                                           \
-        : "l"(a), "l"(b), "r"(adds), "n"(kTurnedA), "n"(kTurnedB))
 #define WGMMA_256(type)                                                                           \
     asm volatile(                                                                                 \
         "{\n.reg .pred adds;\nsetp.ne.b32 adds, %130, 0;\n"                                       \
@@ -196,22 +175,17 @@ struct Operand {
         "}, %128, %129, adds, 1, 1, %131, %132;\n}"                                               \
         : F64(0), F64(64)                                                                         \
         : "l"(a), "l"(b), "r"(adds), "n"(kTurnedA), "n"(kTurnedB))
-template <class T, bool kTurnedA, bool kTurnedB, int kSums>
-__device__ inline void multiply(float (&d)[kSums], uint64_t a, uint64_t b, int adds) {
-    constexpr bool kIsHalf = std::is_same_v<T, __half>;
-    static_assert(kSums == 32 || kSums == 64 || kSums == 128, "64, 128 or 256 columns");
-    if constexpr (kIsHalf && kSums == 32) WGMMA_64("f16");
-    if constexpr (kIsHalf && kSums == 64) WGMMA_128("f16");
-    if constexpr (kIsHalf && kSums == 128) WGMMA_256("f16");
-    if constexpr (!kIsHalf && kSums == 32) WGMMA_64("bf16");
-    if constexpr (!kIsHalf && kSums == 64) WGMMA_128("bf16");
-    if constexpr (!kIsHalf && kSums == 128) WGMMA_256("bf16");
+template <class T, bool kTurnedA, bool kTurnedB>
+__device__ inline void multiply(float (&d)[128], uint64_t a, uint64_t b, int adds) {
+    if constexpr (std::is_same_v<T, __half>) {
+        WGMMA_256("f16");
+    } else {
+        WGMMA_256("bf16");
+    }
 }
 #undef F4
 #undef F16
 #undef F64
-#undef WGMMA_64
-#undef WGMMA_128
 #undef WGMMA_256
 #endif
 

@@ -163,23 +163,35 @@ cudaError_t describe(CUtensorMap* map, const Matrices<T>& matrices, int64_t line
 // Returns cudaErrorNotSupported if a kernel was not compiled for sm_90a: without its body it has no shared memory.
 template <class Kernel>
 cudaError_t check_compiled(Kernel kernel) {
-    cudaFuncAttributes attributes{};
-    const cudaError_t error = cudaFuncGetAttributes(&attributes, kernel);
+    size_t shared_bytes_of_body = 0;
+    const auto ask = [=](size_t* answer, int) {
+        cudaFuncAttributes attributes{};
+        const cudaError_t error = cudaFuncGetAttributes(&attributes, kernel);
+        *answer = attributes.sharedSizeBytes;
+        return error;
+    };
+    const cudaError_t error =
+        warp_softmax::ask_once(&shared_bytes_of_body, ask, reinterpret_cast<const void*>(kernel));
     if (error != cudaSuccess) return error;
-    return attributes.sharedSizeBytes == 0 ? cudaErrorNotSupported : cudaSuccess;
+    return shared_bytes_of_body == 0 ? cudaErrorNotSupported : cudaSuccess;
 }
 
-// Computes C = alpha A B + beta C for a batch of at most 65535. Returns cudaErrorNotSupported for what the header's card
-// does not name.
-inline cudaError_t one_tile(const Problem<__half>& g, cudaStream_t stream) {
+// True on Hopper if TMA can load A and B as they are stored, and the batch fits into a grid's third dimension.
+template <class T>
+bool is_for_tma(const Problem<T>& g) {
     const auto in_packs = [](const auto& x) {
         return x.ld % 8 == 0 && x.stride % 8 == 0 && reinterpret_cast<uintptr_t>(x.data) % 16 == 0;
     };
+    return softmax_stages::this_chip().capability == 9 && g.k != 0 && !g.a.transposed &&
+           !g.b.transposed && g.a.each == nullptr && g.b.each == nullptr && in_packs(g.a) &&
+           in_packs(g.b) && g.batch <= 65535;
+}
+
+// Computes C = alpha A B + beta C. Returns cudaErrorNotSupported for problems outside `accepts` above, for a batch of more
+// than 65535, and without Hopper.
+inline cudaError_t one_tile(const Problem<__half>& g, cudaStream_t stream) {
     if (g.batch == 0 || g.m == 0 || g.n == 0) return cudaSuccess;
-    if (softmax_stages::this_chip().capability != 9 || g.k == 0 || g.a.transposed ||
-        g.b.transposed || g.a.each != nullptr || g.b.each != nullptr || !in_packs(g.a) ||
-        !in_packs(g.b) || g.batch > 65535)
-        return cudaErrorNotSupported;
+    if (!is_for_tma(g)) return cudaErrorNotSupported;
     if (g.batch > 1 && (g.a.stride == 0 || g.b.stride == 0)) return cudaErrorNotSupported;
     CUtensorMap a_map, b_map;
     cudaError_t error = check_compiled(one_tile_kernel<__half>);

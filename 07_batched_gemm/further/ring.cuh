@@ -92,18 +92,12 @@ __global__ void __launch_bounds__(384, 1)
 #endif
 }
 
-// Computes C = alpha A B + beta C for a batch of at most 65535. Returns cudaErrorNotSupported for problems outside `accepts`
-// above, and without Hopper.
+// Computes C = alpha A B + beta C. Returns cudaErrorNotSupported for problems outside `accepts` above, for a batch of more
+// than 65535, and without Hopper.
 template <class T>
 cudaError_t ring(const Problem<T>& g, cudaStream_t stream) {
-    const auto in_packs = [](const auto& x) {
-        return x.ld % 8 == 0 && x.stride % 8 == 0 && reinterpret_cast<uintptr_t>(x.data) % 16 == 0;
-    };
     if (g.batch == 0 || g.m == 0 || g.n == 0) return cudaSuccess;
-    if (softmax_stages::this_chip().capability != 9 || g.k == 0 || g.a.transposed ||
-        g.b.transposed || g.a.each != nullptr || g.b.each != nullptr || !in_packs(g.a) ||
-        !in_packs(g.b) || g.batch > 65535)
-        return cudaErrorNotSupported;
+    if (!is_for_tma(g)) return cudaErrorNotSupported;
     const auto kernel = ring_kernel<T>;
     CUtensorMap a_map, b_map;
     cudaError_t error = hopper::prepare(kernel, kRingBytes);

@@ -54,9 +54,9 @@ std::string text_of(Direction direction, unsigned bytes);
 void judge_access(uintptr_t address, unsigned bytes, Direction direction, uintptr_t place,
                   bool split, bool is_volatile = false, bool is_atomic = false);
 
-// The same of a piece of a bulk copy, of at most 128 bytes that lie in one line of 128.
+// Does the same for a piece of a bulk copy, of at most 128 bytes.
 void judge_bulk_access(uintptr_t address, unsigned bytes, Direction direction, uintptr_t place);
-// Bytes outside of a tensor, for which a GPU counts sectors of a bulk load; none where `end` is not behind `begin`.
+// Logs bytes outside a tensor, whose sectors a GPU counts for a bulk load. Logs nothing unless begin < end.
 void log_outside(uintptr_t begin, uintptr_t end, uintptr_t place);
 
 // Tells whoever observes of a bulk copy, before its pieces at that end, or of a lane's part in a wgmma.

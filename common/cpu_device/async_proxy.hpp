@@ -19,10 +19,9 @@
 
 namespace cpu_device {
 
-struct Launch;
-
 struct Gang;
 struct Lane;
+struct Launch;
 struct Worker;
 
 // Counts by agent; an entry that is missing is 0.
@@ -196,8 +195,8 @@ private:
 bool may_use_proxy(const void* kernel);
 void note_proxy_use(const void* kernel, bool uses);
 
-// Whether a block or cluster is watched that begins when so many blocks of the launch have begun. If the first 64 have used
-// no instruction of the proxy, the kernel counts as one that uses none, until a block does: watching takes much time.
+// True if a block or cluster that begins after `blocks_begun` blocks of the launch is watched. Watching is slow, so a kernel
+// whose first 64 blocks do not use the proxy is not watched further, unless a later block uses it.
 bool is_proxy_watched(const Launch& launch, uint64_t blocks_begun);
 
 // Number of the lane among the threads of its gang, by which Clocks knows it.

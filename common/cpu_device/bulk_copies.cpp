@@ -30,20 +30,24 @@ const char* name_of(const BulkCopy& copy) {
     return copy.is_store() ? "asynchronous store" : "bulk copy";
 }
 
+// Calls each(offset, bytes) for what the copy touches in shared memory: all of it at once, unless the rows have gaps.
+template <class Each>
+void for_each_part(const BulkCopy& copy, Each each) {
+    if (copy.extent == copy.bytes) return each(uint32_t{0}, copy.bytes);
+    for (const BulkRun& run : copy.runs) each(run.offset, run.bytes);
+}
+
 // What lies in shared memory, by lines: checked as the engine's accesses, and told to whoever observes.
 void judge_shared(const BulkCopy& copy, uintptr_t shared, Direction direction) {
-    if (copy.extent != copy.bytes) {
-        for (const BulkRun& run : copy.runs)
-            judge_bulk_access(shared + run.offset, run.bytes, direction, copy.place);
-        return;
-    }
-    for (uint32_t done = 0; done < copy.bytes;) {
-        const uintptr_t at = shared + done;
-        const auto piece =
-            static_cast<uint32_t>(std::min<uintptr_t>(copy.bytes - done, kLine - at % kLine));
-        judge_bulk_access(at, piece, direction, copy.place);
-        done += piece;
-    }
+    for_each_part(copy, [&](uint32_t offset, uint32_t bytes) {
+        for (uint32_t done = 0; done < bytes;) {
+            const uintptr_t at = shared + offset + done;
+            const auto piece =
+                static_cast<uint32_t>(std::min<uintptr_t>(bytes - done, kLine - at % kLine));
+            judge_bulk_access(at, piece, direction, copy.place);
+            done += piece;
+        }
+    });
 }
 
 // As AsyncProxy has it.
@@ -52,8 +56,7 @@ uint8_t swizzle_of(const BulkCopy& copy) {
     return is_tensor ? static_cast<uint8_t>(copy.swizzle) : kAnySwizzle;
 }
 
-// An H100 counts the sectors that it reads of a piece as if all of the tensor's surroundings were there; it writes those
-// in the tensor alone.
+// For a load, an H100 counts the sectors outside the tensor as well; for a store, only those inside.
 void judge_global(const BulkCopy& copy, Direction direction) {
     constexpr uintptr_t kSector = 32;
     for (const BulkPiece& piece : copy.pieces) {
@@ -102,7 +105,7 @@ void fill_up(void* to, uint16_t with, size_t bytes) {
         static_cast<unsigned char*>(to)[at] = static_cast<unsigned char>(with >> at % 2 * 8);
 }
 
-// To the nearest, halves to even; every NaN becomes the same one. So does an H100, though the toolkit speaks of no rounding.
+// Rounds to nearest, ties to even, and replaces every NaN by the same one. The documentation does not mention it; an H100 does.
 void round_to_tf32(void* to, size_t bytes) {
     constexpr uint32_t kInfinity = 0x7f800000, kNan = 0x7fffe000, kDropped = 0x1fff;
     for (size_t at = 0; at < bytes; at += sizeof(uint32_t)) {
@@ -128,14 +131,11 @@ void put_at(const BulkCopy& copy, uintptr_t shared) {
     }
 }
 
-// What is under way is not there yet.
+// Overwrites the destination, whose bytes have not arrived yet.
 void poison(const BulkCopy& copy, uintptr_t shared) {
-    if (copy.extent == copy.bytes) {
-        std::memset(reinterpret_cast<void*>(shared), kPoison, copy.bytes);
-        return;
-    }
-    for (const BulkRun& run : copy.runs)
-        std::memset(reinterpret_cast<void*>(shared + run.offset), kPoison, run.bytes);
+    for_each_part(copy, [&](uint32_t offset, uint32_t bytes) {
+        std::memset(reinterpret_cast<void*>(shared + offset), kPoison, bytes);
+    });
 }
 
 }  // namespace

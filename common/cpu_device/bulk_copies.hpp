@@ -25,8 +25,8 @@ struct BulkRun {
     uintptr_t global;
 };
 
-// What the copy engine asks of global memory at once: what of a row of the box, or of contiguous bytes, lies in one line of
-// 128 bytes of shared memory before the swizzle, wherever lines of global memory begin. The bytes from `first` to `last` are in the tensor; a piece may lie outside whole.
+// One request of the copy engine to global memory: the part of a row of the box, or of contiguous bytes, that goes to one line
+// of 128 bytes of shared memory (before the swizzle). The bytes from `first` to `last` are in the tensor; there may be none.
 struct BulkPiece {
     uintptr_t global;
     uint8_t bytes, first, last;
@@ -40,8 +40,8 @@ struct BulkCopy {
     uintptr_t place = 0;           // return address in the kernel
     uintptr_t shared = 0;          // where it begins in shared memory
     uint32_t bytes = 0;            // of shared memory: what an mbarrier counts
-    uint32_t extent = 0;           // from its first byte in shared memory to behind its last
-    uint16_t fill = 0;             // each two bytes of what is filled up
+    uint32_t extent = 0;           // bytes from its first byte in shared memory to its end
+    uint16_t fill = 0;             // two bytes, repeated where a load fills up
     std::vector<BulkRun>
         runs;  // each at most 128 bytes, within a line of 128 bytes of global memory
     std::vector<BulkPiece> pieces;

@@ -52,7 +52,7 @@ constexpr uint8_t kThroughCache = 8;  // a copy of 16 bytes that does not by-pas
 constexpr uint8_t kAsynchronous =
     16;  // happens later: who may touch the same when, the CPU device judges itself
 constexpr uint8_t kOutside =
-    32;  // of a bulk load: nothing is there, the box goes beyond its tensor; sectors are counted
+    32;  // of a bulk load, outside the tensor: counts sectors, accesses no memory
 
 // What a bulk copy does at one of its ends begins with a record of 0 bytes at address 0, which stands for the instruction.
 // Then come the pieces, of at most 128 bytes.

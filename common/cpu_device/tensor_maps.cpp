@@ -148,7 +148,7 @@ uint32_t box_bytes(const TensorMap& map) {
     return bytes;
 }
 
-// From a row of the box to the next one in shared memory. The toolkit does not document it; so it is on an H100.
+// Bytes from a row of the box to the next one in shared memory, as on an H100; the documentation does not mention it.
 static uint32_t row_pitch(const TensorMap& map) {
     return std::max(row_bytes(map), swizzle_span(map.swizzle));
 }
@@ -305,7 +305,7 @@ struct BoxRow {
     uint32_t bytes, first, last;
 };
 
-// In the order in which they come to lie in shared memory.
+// Calls each(row) in the order of shared memory.
 template <class Each>
 void for_each_row(const TensorMap& map, const int32_t* coordinates, Each each) {
     const int64_t begin = coordinates[0], count = map.count(0),

@@ -39,7 +39,7 @@ unsigned element_bytes(CUtensorMapDataType type);
 uint32_t row_bytes(const TensorMap& map);
 uint32_t box_bytes(const TensorMap& map);
 
-// From the box's first byte in shared memory to behind its last: in a swizzle, each row takes up at least a span.
+// Bytes from the box's first byte in shared memory to its end. In a swizzle, each row takes up at least the span.
 uint32_t box_extent(const TensorMap& map);
 
 // Bytes within which the swizzle permutes chunks of 16 bytes: 128 for CU_TENSOR_MAP_SWIZZLE_128B; 0 for none.
@@ -73,7 +73,7 @@ std::vector<BulkRun> runs_of_box(const TensorMap& map, const int32_t* coordinate
 // The same of `bytes` contiguous bytes.
 std::vector<BulkRun> runs_of_bytes(uintptr_t global, uint32_t bytes);
 
-// What the copy engine asks of global memory: of a box, or of contiguous bytes.
+// The copy engine's requests to global memory, for a box or for contiguous bytes.
 std::vector<BulkPiece> pieces_of_box(const TensorMap& map, const int32_t* coordinates);
 std::vector<BulkPiece> pieces_of_bytes(uintptr_t global, uint32_t bytes, uintptr_t shared);
 

@@ -52,7 +52,8 @@ std::vector<Shape> odd_shapes() {
             Shape(3, 64, 8, 257).with_scales(0, 1)};
 }
 std::vector<Shape> quick_shapes() {
-    return {Shape(1, 33, 65, 17), Shape(2, 31, 40, 64).with_transposed(false, true),
+    return {Shape(1, 33, 65, 17), Shape(2, 40, 72, 24),
+            Shape(2, 31, 40, 64).with_transposed(false, true),
             Shape(1, 129, 136, 72).with_transposed(true, false).with_scales(-2, 0.5)};
 }
 

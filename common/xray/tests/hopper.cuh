@@ -98,7 +98,7 @@ XRAY_BULK_STORE(bulk_store_4096_at_16, XRAY_STORE, 4096, 16)
 XRAY_BULK_STORE(bulk_reduce_1024, XRAY_REDUCE, 1024, 0)
 XRAY_BULK_STORE(bulk_reduce_1024_at_16, XRAY_REDUCE, 1024, 16)
 
-// One box of kBytes, which in a swizzle may take up twice as many, and whose first element is that of column kX in row kY. The blocks of a store write the same.
+// Loads a box of kBytes that begins at column kX of row kY. In a swizzle it may take up twice as many bytes. The blocks of a store write the same.
 #define XRAY_TENSOR_LOAD(name, kBytes, kX, kY)                                                 \
     __global__ void __launch_bounds__(kThreads)                                                \
         name([[maybe_unused]] const __grid_constant__ CUtensorMap map,                         \
@@ -269,8 +269,8 @@ struct Case {
     Matrix matrix = {};
 };
 
-// A piece is what of a row lies in one line of 128 bytes of shared memory; it counts the sectors of 32 bytes that it
-// touches, of a load those outside the tensor as well. A product's operands have 32 bytes for each of the 64 rows of A and the n columns of B.
+// A piece is the part of a row that goes to one line of 128 bytes of shared memory. It counts the sectors of 32 bytes that it
+// touches; a load counts those outside the tensor as well. A product's operands have 32 bytes for each of the 64 rows of A and the n columns of B.
 inline const std::vector<Case>& cases() {
     using What = Case::What;
     constexpr auto k128 = CU_TENSOR_MAP_SWIZZLE_128B, k64 = CU_TENSOR_MAP_SWIZZLE_64B,

@@ -23,12 +23,20 @@ __global__ void scale(const float* x, float* y) {
     y[threadIdx.x] = x[threadIdx.x] * factors[threadIdx.x % 32] + offset;
 }
 
+__device__ uint32_t at(const void* shared) {
+    return static_cast<uint32_t>(__cvta_generic_to_shared(shared));
+}
+
+__device__ void wait_for_first_phase(uint64_t* mbarrier) {
+    asm volatile(
+        "{ .reg .pred over; AGAIN: mbarrier.try_wait.parity.shared::cta.b64 over, [%0], 0; @!over "
+        "bra AGAIN; }" ::"r"(at(mbarrier))
+        : "memory");
+}
+
 __global__ void copy_in_bulk(const float* x, float* y) {
     __shared__ __align__(16) float row[64];
     __shared__ uint64_t full;
-    const auto at = [](void* pointer) {
-        return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
-    };
     if (threadIdx.x == 0) {
         asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(at(&full)) : "memory");
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
@@ -41,19 +49,13 @@ __global__ void copy_in_bulk(const float* x, float* y) {
             : "memory");
     }
     __syncthreads();
-    asm volatile(
-        "{ .reg .pred over; AGAIN: mbarrier.try_wait.parity.shared::cta.b64 over, [%0], 0; @!over "
-        "bra AGAIN; }" ::"r"(at(&full))
-        : "memory");
+    wait_for_first_phase(&full);
     y[threadIdx.x] = row[threadIdx.x];
 }
 
 __global__ void store_asynchronously(float* y) {
     __shared__ float number;
     __shared__ uint64_t full;
-    const auto at = [](void* pointer) {
-        return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
-    };
     if (threadIdx.x == 0) {
         asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(at(&full)) : "memory");
         asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 4;" ::"r"(at(&full))
@@ -63,11 +65,7 @@ __global__ void store_asynchronously(float* y) {
                 at(&number)),
             "r"(0), "r"(at(&full))
             : "memory");
-        asm volatile(
-            "{ .reg .pred over; AGAIN: mbarrier.try_wait.parity.shared::cta.b64 over, [%0], 0; "
-            "@!over "
-            "bra AGAIN; }" ::"r"(at(&full))
-            : "memory");
+        wait_for_first_phase(&full);
         y[0] = number;
     }
 }

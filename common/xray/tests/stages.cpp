@@ -302,7 +302,7 @@ TEMPLATE_TEST_CASE_SIG(
     size_t declared = 0, recorded = 0;
     std::vector<CountedVariant> looked_at;
     // Where the first type launches more threads, the others are left to the other shapes.
-    constexpr int64_t kMostThreads = 1 << 19;
+    constexpr int64_t kMostThreads = 1 << 21;
     std::set<std::string> crowded;  // such shapes of the variant
     const runner::Variant* variant = nullptr;
     size_t variants = 0;

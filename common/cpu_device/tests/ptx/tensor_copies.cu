@@ -341,7 +341,7 @@ CUtensorMap map_of(const Tensor& tensor, void* at) {
         encode = reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(function);
     }
     CUtensorMap map;
-    // Of one dimension no stride is read, and yet the pointer must not be null.
+    // One dimension has no stride, but the pointer must not be null.
     const uint64_t unread = 0;
     const uint64_t* const strides = tensor.rank() == 1 ? &unread : tensor.stride.data();
     REQUIRE(encode(&map, tensor.type, tensor.rank(), at, tensor.size.data(), strides,

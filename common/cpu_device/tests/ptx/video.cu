@@ -266,9 +266,9 @@ VIDEO_TEST(words, ALL_OF_THREE_TYPES)
 VIDEO_TEST(lanes, ALL_OF_LANES)
 VIDEO_TEST(two_types, ALL_OF_TWO_TYPES)
 
-// What ptxas 13.0 makes of saturation for an H100 is not the ISA's definition, which the CPU device follows: it computes in 32
-// bits first, so that 1 + 0xffffffff is 0, not 0xffffffff, and -1 saturated into a byte is 255 or 127, not 0 or -1. Nor is
-// `vset.ge` into a part (0 for 0 >= 0), nor `vmad`, which takes an unsigned c for a signed one.
+// The code that ptxas 13.0 generates for an H100 differs from the ISA's definition, which the CPU device follows: it computes
+// in 32 bits before it saturates, so that 1 + 0xffffffff is 0, not 0xffffffff; `vset.ge` into a part gives 0 for 0 >= 0; and
+// `vmad` takes an unsigned c for a signed one.
 bool same_by_definition(uint64_t got, const Expected& expected) {
 #ifdef TESTED_ON_A_GPU
     for (const char* const other : {".sat", "vset.ge into", "vmad"}) {
