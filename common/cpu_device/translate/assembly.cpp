@@ -255,17 +255,22 @@ private:
         throw PtxError("its text is no string literal: " + text_of(tokens_, range));
     }
 
-    std::optional<std::string> value_of_macro(const std::string& name) const {
-        for (const Region& macro : all_) {
-            if (!macro.is_macro || macro.name != name) continue;
-            std::string value;
-            for (const Token& token : macro.tokens) {
-                if (token.kind != TokenKind::literal) return {};
+    // The text that a macro without parameters stands for, by literals and by macros within it, at most `deepest` of them
+    // within each other.
+    std::optional<std::string> value_of_macro(const std::string& name, int deepest = 8) const {
+        const Region* const macro = macro_named(name);
+        if (macro == nullptr || deepest == 0) return {};
+        std::string value;
+        for (const Token& token : macro->tokens) {
+            if (token.kind == TokenKind::literal) {
                 value += value_of(token.text);
+            } else if (const auto inner = value_of_macro(token.text, deepest - 1)) {
+                value += *inner;
+            } else {
+                return {};
             }
-            return value;
         }
-        return {};
+        return value;
     }
 
     const Region& region_;

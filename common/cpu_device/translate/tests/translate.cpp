@@ -490,6 +490,19 @@ TEST_CASE("operands may stand in macros") {
     CHECK_THAT(of("\"+f\"(d[0]), TWO(1), \"+f\"(d[9])"), ContainsSubstring("cpu_device_o3=(d[9])"));
 }
 
+TEST_CASE("text of inline PTX may stand in macros that use each other") {
+    const std::string macros =
+        "#define FIRST \"%0\"\n#define BOTH FIRST \", %1\"\n#define ROUND BOTH ROUND\n";
+    const auto of = [&](const std::string& operands) {
+        const std::string code =
+            body(macros + "__device__ void f(int& x, int y) { asm(\"mov.b32 \" " + operands +
+                 " \";\" : \"=r\"(x) : \"r\"(y)); }\n");
+        return code.substr(code.find("void"));
+    };
+    CHECK(of("BOTH") == of("\"%0, %1\""));
+    CHECK_THAT(of("ROUND"), ContainsSubstring("its text is no string literal"));
+}
+
 TEST_CASE("inline PTX with an #if inside becomes a statement a branch") {
     // As lines: what the preprocessor would leave of the body for these macros.
     const auto chosen = [](const std::string& source) {
