@@ -65,14 +65,11 @@ CountedVariant count(const std::string& stage, const runner::Variant& variant,
 }
 
 runner::Traffic CountedVariant::traffic() const {
-    const auto per_element = [&](AccessKind by_threads, AccessKind in_bulk) {
-        const auto bytes =
-            static_cast<double>(total(kernels, by_threads).bytes + total(kernels, in_bulk).bytes);
-        return bytes / static_cast<double>(runner::size_of(dtype)) /
+    const auto per_element = [&](const Counts& counts) {
+        return static_cast<double>(counts.bytes) / static_cast<double>(runner::size_of(dtype)) /
                static_cast<double>(variant->operation->elements(shape));
     };
-    return {per_element(AccessKind::global_load, AccessKind::bulk_load),
-            per_element(AccessKind::global_store, AccessKind::bulk_store)};
+    return {per_element(global_loads(kernels)), per_element(global_stores(kernels))};
 }
 
 bool traffic_agrees(const CountedVariant& counted) {

@@ -61,4 +61,14 @@ Counts total(const std::vector<KernelCounts>& kernels, AccessKind kind) {
     return sum;
 }
 
+Counts global_loads(const std::vector<KernelCounts>& kernels) {
+    Counts sum = total(kernels, AccessKind::global_load);
+    return sum += total(kernels, AccessKind::bulk_load);
+}
+
+Counts global_stores(const std::vector<KernelCounts>& kernels) {
+    Counts sum = total(kernels, AccessKind::global_store);
+    return sum += total(kernels, AccessKind::bulk_store);
+}
+
 }  // namespace xray

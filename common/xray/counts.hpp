@@ -148,4 +148,8 @@ struct KernelCounts {
 
 Counts total(const std::vector<KernelCounts>& kernels, AccessKind kind);
 
+// What leaves global memory and what arrives there, by threads and by bulk copies.
+Counts global_loads(const std::vector<KernelCounts>& kernels);
+Counts global_stores(const std::vector<KernelCounts>& kernels);
+
 }  // namespace xray

@@ -28,8 +28,8 @@ using xray::index_of;
 
 runner::Counts sums_of(const std::vector<xray::KernelCounts>& kernels) {
     const auto total = [&](AccessKind kind) { return xray::total(kernels, kind); };
-    const xray::Counts loads = total(AccessKind::global_load);
-    const xray::Counts stores = total(AccessKind::global_store);
+    const xray::Counts loads = xray::global_loads(kernels);
+    const xray::Counts stores = xray::global_stores(kernels);
     const xray::Counts shared_loads = total(AccessKind::shared_load);
     const xray::Counts shared_stores = total(AccessKind::shared_store);
     runner::Counts counts;

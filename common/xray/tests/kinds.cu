@@ -9,6 +9,7 @@
 
 #include "common/cpu_device/tests/clusters.cuh"
 #include "common/runner/device.hpp"
+#include "common/runner/probe.hpp"
 #include "common/xray/source_map.hpp"
 #include "common/xray/tests/counted.hpp"
 
@@ -199,6 +200,12 @@ TEST_CASE("kinds of accesses") {
         CHECK(requests(kernels, AccessKind::shared_bulk_store) == 1);
         CHECK(total(kernels, AccessKind::shared_bulk_store).bytes == 256);
         CHECK(requests(kernels, AccessKind::bulk_store) == 0);
+        runner::probe().start();
+        copy_in_bulk<<<1, 64>>>(x, y);
+        const auto of_run = runner::probe().stop();
+        REQUIRE(of_run);
+        CHECK(of_run->global_load_bytes == 256 + total(kernels, AccessKind::global_load).bytes);
+        CHECK(of_run->global_load_sectors == 8 + sectors(kernels, AccessKind::global_load));
         CHECK(kernels.front().uninitialized_reads.empty());
     }
     SECTION("asynchronous stores are no bulk copies") {
