@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Describes the variants of further/: register_tiled, double_buffering, mma_gemm, split_k, and Hopper's.
+// Describes the variants of further/: register_tiled, double_buffering, mma_gemm, split_k, and those for Hopper.
 #include "07_batched_gemm/variants.hpp"
 #include "common/operations/gemm/inputs.hpp"
 #include "further/double_buffering.cuh"
-#include "further/hopper_gemm.cuh"
+#include "further/few_rows.cuh"
 #include "further/mma_gemm.cuh"
+#include "further/packed_lines.cuh"
 #include "further/ring.cuh"
 #include "further/split_k.cuh"
 
@@ -68,15 +69,15 @@ runner::Variant split_k() {
                     8);
 }
 
-// Marks a variant whose kernel needs Hopper.
+// Marks a variant whose kernel needs Hopper, beside what it needs already.
 template <class Kernel>
 runner::Variant of_hopper(runner::Variant variant, Kernel kernel) {
-    variant = in_packs(std::move(variant), 8);
-    variant.obstacle = [in_packs = variant.obstacle, kernel](const runner::Shape& shape,
-                                                             DType dtype) -> std::string {
+    variant.further = true;
+    variant.obstacle = [beside = variant.obstacle, kernel](const runner::Shape& shape,
+                                                           DType dtype) -> std::string {
         if (softmax_stages::this_chip().capability != 9) return "needs a Hopper GPU";
         if (batched_gemm::check_compiled(kernel) != cudaSuccess) return "needs a build for sm_90a";
-        return in_packs(shape, dtype);
+        return beside ? beside(shape, dtype) : "";
     };
     return variant;
 }
@@ -89,46 +90,129 @@ cudaError_t or_tensor_core(cudaError_t status, const Problem<T>& g, cudaStream_t
 
 // These two take matrices that are not transposed.
 runner::Variant one_tile() {
-    runner::Variant variant =
-        of_hopper(rung("one_tile", "TMA, then wgmma, without overlap", batched_gemm::kOneTile,
-                       batched_gemm::kOneTile, {DType::float16},
-                       [](const auto& g, cudaStream_t stream) -> cudaError_t {
-                           if constexpr (std::is_same_v<decltype(g), const Problem<__half>&>)
-                               return or_tensor_core(batched_gemm::one_tile(g, stream), g, stream);
-                           return cudaErrorInvalidValue;
-                       }),
-                  batched_gemm::one_tile_kernel<__half>);
+    runner::Variant variant = of_hopper(
+        in_packs(rung("one_tile", "TMA, then wgmma, without overlap", batched_gemm::kOneTile,
+                      batched_gemm::kOneTile, {DType::float16},
+                      [](const auto& g, cudaStream_t stream) -> cudaError_t {
+                          if constexpr (std::is_same_v<decltype(g), const Problem<__half>&>)
+                              return or_tensor_core(batched_gemm::one_tile(g, stream), g, stream);
+                          return cudaErrorInvalidValue;
+                      }),
+                 8),
+        batched_gemm::one_tile_kernel<__half>);
     variant.takes = {operations::gemm::kAlpha, operations::gemm::kBeta};
     return variant;
 }
 
 runner::Variant ring() {
-    runner::Variant variant =
-        of_hopper(rung("ring", "one warp copies, two warpgroups multiply", batched_gemm::kRingRows,
-                       batched_gemm::kRingCols, kHalves,
-                       [](const auto& g, cudaStream_t stream) -> cudaError_t {
-                           if constexpr (sizeof(*g.c.data) == 2)
-                               return or_tensor_core(batched_gemm::ring(g, stream), g, stream);
-                           return cudaErrorInvalidValue;  // not for float
-                       }),
-                  batched_gemm::ring_kernel<__half>);
+    runner::Variant variant = of_hopper(
+        in_packs(rung("ring", "one warp copies, two warpgroups multiply", batched_gemm::kRingRows,
+                      batched_gemm::kRingCols, kHalves,
+                      [](const auto& g, cudaStream_t stream) -> cudaError_t {
+                          if constexpr (sizeof(*g.c.data) == 2)
+                              return or_tensor_core(batched_gemm::ring(g, stream), g, stream);
+                          return cudaErrorInvalidValue;  // not for float
+                      }),
+                 8),
+        batched_gemm::ring_kernel<__half>);
     variant.takes = {operations::gemm::kAlpha, operations::gemm::kBeta};
     return variant;
 }
 
+// A problem of this shape without operands, for plans.
+Problem<__half> problem_at(const Shape& s) {
+    Problem<__half> g{};
+    g.batch = s.batch, g.m = s.m, g.n = s.n, g.k = s.k;
+    const auto stored = [](int64_t rows, int64_t cols, bool transposed) {
+        return matrices<const __half>(nullptr, transposed ? cols : rows, transposed ? rows : cols,
+                                      0, transposed);
+    };
+    g.a = stored(s.m, s.k, s.transpose_a);
+    g.b = stored(s.k, s.n, s.transpose_b);
+    return g;
+}
+
+// The two blocks of a cluster load their common tiles of B once.
+Traffic traffic_of_hopper(const Shape& s) {
+    const batched_gemm::HopperPlan plan = batched_gemm::hopper_plan(problem_at(s));
+    return traffic_of_tiles(s, int64_t{plan.blocks} * batched_gemm::HopperTile<256>::kRows,
+                            plan.cols);
+}
+
 runner::Variant hopper() {
-    using Tile = batched_gemm::HopperTile;
+    using Widest = batched_gemm::HopperTile<256>;
+    runner::Variant variant =
+        of_hopper(in_packs(rung("hopper", "ring; persistent blocks, pairs share B", Widest::kRows,
+                                Widest::kCols, kHalves,
+                                [](const auto& g, cudaStream_t stream) -> cudaError_t {
+                                    if constexpr (sizeof(*g.c.data) == 2)
+                                        return batched_gemm::hopper_gemm(g, stream);
+                                    return cudaErrorInvalidValue;  // not for float
+                                }),
+                           8),
+                  batched_gemm::hopper_kernel<__half, Widest, batched_gemm::Plain>);
+    variant.traffic_at = [](const runner::Shape& shape, DType) { return traffic_of_hopper(shape); };
+    variant.traffic = variant.traffic_at(variant.operation->usual_shape(), DType::float16);
+    return variant;
+}
+
+// Takes any lines; a launch copies those of A and B that TMA cannot load.
+runner::Variant packed_lines() {
+    using Widest = batched_gemm::HopperTile<256>;
     runner::Variant variant = of_hopper(
-        rung("hopper", "ring; persistent blocks, pairs share B", Tile::kRows, Tile::kCols, kHalves,
-             [](const auto& g, cudaStream_t stream) -> cudaError_t {
-                 if constexpr (sizeof(*g.c.data) == 2) return batched_gemm::hopper_gemm(g, stream);
-                 return cudaErrorInvalidValue;  // not for float
-             }),
-        batched_gemm::hopper_kernel<__half, false, true, batched_gemm::Plain>);
-    // The two blocks of a cluster load their common tiles of B once.
+        rung("packed_lines", "hopper on copies of A and B with aligned lines", Widest::kRows,
+             Widest::kCols, kHalves, [](const auto&, cudaStream_t) { return cudaSuccess; }),
+        batched_gemm::hopper_kernel<__half, Widest, batched_gemm::Plain>);
+    variant.launch = [](const Call& call) {
+        return runner::visit_but_double(call.dtype, [&](auto of) -> cudaError_t {
+            using T = typename decltype(of)::type;
+            if constexpr (sizeof(T) == 2) {
+                const Problem<T> g = problem_of<T>(call);
+                const cudaError_t status = batched_gemm::packed_with(
+                    g, call.workspace, batched_gemm::Plain{}, call.stream);
+                return status == cudaErrorNotSupported ? batched_gemm::mma_gemm(g, call.stream)
+                                                       : status;
+            }
+            return cudaErrorInvalidValue;  // not for float
+        });
+    };
+    // Operands may begin anywhere, so both may have to be copied.
+    variant.workspace_bytes = [](const runner::Shape& shape, DType) {
+        Problem<__half> g = problem_at(shape);
+        g.a.data = g.b.data = reinterpret_cast<const __half*>(sizeof(__half));
+        return batched_gemm::PackedOperands<__half>(g).bytes();
+    };
     variant.traffic_at = [](const runner::Shape& shape, DType) {
         const Shape s = shape;
-        return traffic_of_tiles(s, s.m <= Tile::kRows ? Tile::kRows : 2 * Tile::kRows, Tile::kCols);
+        const Problem<__half> g = problem_at(s);
+        Traffic traffic = traffic_of_hopper(s);
+        const batched_gemm::PackedOperands<__half> packed(g);
+        const double copied =
+            (packed.a.bytes() == 0 ? 0 : static_cast<double>(s.k) / static_cast<double>(s.n)) +
+            (packed.b.bytes() == 0 ? 0 : static_cast<double>(s.k) / static_cast<double>(s.m));
+        traffic.loads += copied;
+        traffic.stores += copied;
+        return traffic;
+    };
+    variant.traffic = variant.traffic_at(variant.operation->usual_shape(), DType::float16);
+    return variant;
+}
+
+runner::Variant few_rows() {
+    using Lowest = batched_gemm::FewRowsTile<16>;
+    runner::Variant variant =
+        of_hopper(in_packs(rung("few_rows", "B^T fills wgmma's rows; a cluster shares k",
+                                Lowest::kRows, Lowest::kCols, kHalves,
+                                [](const auto& g, cudaStream_t stream) -> cudaError_t {
+                                    if constexpr (sizeof(*g.c.data) == 2)
+                                        return batched_gemm::few_rows_gemm(g, stream);
+                                    return cudaErrorInvalidValue;  // not for float
+                                }),
+                           8),
+                  batched_gemm::few_rows_kernel<__half, Lowest, batched_gemm::Plain>);
+    variant.traffic_at = [](const runner::Shape& shape, DType) {
+        const int rows = batched_gemm::few_rows_plan(problem_at(shape), 1).rows;
+        return traffic_of_tiles(shape, rows, Lowest::kCols);
     };
     variant.traffic = variant.traffic_at(variant.operation->usual_shape(), DType::float16);
     return variant;
@@ -179,6 +263,8 @@ std::vector<runner::Variant> mma_variants() {
             one_tile(),
             ring(),
             hopper(),
+            packed_lines(),
+            few_rows(),
             in_tiles_for_it(half_sums()),
             of_kind<float>("mma_tf32", "mma of floats, 11 bits of each", Kind::tf32,
                            batched_gemm::tf32_gemm<float>)};

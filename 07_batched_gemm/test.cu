@@ -35,6 +35,20 @@ struct Launcher {
     cudaError_t (*launch)(const Problem<T>&, cudaStream_t);
 };
 template <class T>
+cudaError_t without_workspace(const Problem<T>& g, cudaStream_t stream) {
+    return softmax_stages::multiply(g, nullptr, 0, stream);
+}
+// Copies to a workspace what TMA cannot load, on Hopper.
+template <class T>
+cudaError_t packed(const Problem<T>& g, cudaStream_t stream) {
+    const bool is_possible = batched_gemm::status_of(g, 64, 64) == cudaSuccess;
+    DeviceBuffer<unsigned char> workspace(is_possible ? batched_gemm::PackedOperands<T>(g).bytes()
+                                                      : 0);
+    const cudaError_t status =
+        batched_gemm::packed_with(g, workspace.data(), batched_gemm::Plain{}, stream);
+    return status == cudaErrorNotSupported ? batched_gemm::tensor_core(g, stream) : status;
+}
+template <class T>
 std::vector<Launcher<T>> all_launchers() {
     std::vector<Launcher<T>> all = {{"naive", batched_gemm::naive<T>},
                                     {"tiled", batched_gemm::tiled<T>},
@@ -42,10 +56,13 @@ std::vector<Launcher<T>> all_launchers() {
                                     {"register_tile", batched_gemm::register_tile<T>},
                                     {"vector_loads", batched_gemm::vector_loads<T>},
                                     {"register_tiled", batched_gemm::register_tiled<T>},
-                                    {"multiply", softmax_stages::multiply<T>}};
+                                    {"multiply", without_workspace<T>}};
     if constexpr (std::is_same_v<T, float>)
         all.push_back({"double_buffered", batched_gemm::double_buffered});
-    if constexpr (sizeof(T) == 2) all.push_back({"tensor_core", batched_gemm::tensor_core<T>});
+    if constexpr (sizeof(T) == 2) {
+        all.push_back({"tensor_core", batched_gemm::tensor_core<T>});
+        all.push_back({"packed_lines", packed<T>});
+    }
     return all;
 }
 

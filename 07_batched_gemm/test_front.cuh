@@ -21,7 +21,34 @@ TEST_CASE("gemm keeps the contract of front calls, whichever kernel it takes") {
     // Hopper's kernel, where there is one; too much for the CPU device.
     if (runner::on_gpu()) hold(__half{}, 4096, 4096, 512);
     hold(__half{}, 5, 23, 9);
+    hold(__half{}, 20, 71, 1201);  // copies with aligned lines, on Hopper
     hold(float{}, 17, 20, 9);
+}
+
+TEST_CASE("gemm copies lines that TMA cannot load, if it has a workspace and the copies pay") {
+    using namespace softmax_stages;
+    const Chip hopper{132, 227 * 1024, 16, 3e6, 9}, ampere{108, 160 * 1024, 0, 1.5e6, 8};
+    const auto plan = [](const Chip& chip, int64_t m, int64_t n, int64_t k, size_t bytes,
+                         bool aligned = true) {
+        return gemm_plan<__half>(2, m, n, k, {}, chip, bytes, aligned);
+    };
+    const size_t both = 2 * 2 * (2001 * 2008 + 2003 * 2000);  // A is 2001 x 2003, B 2003 x 1999
+    const GemmPlan with = plan(hopper, 2001, 1999, 2003, both);
+    CHECK(with.way == GemmWay::hopper);
+    CHECK(with.workspace_bytes == both);
+    const GemmPlan without = plan(hopper, 2001, 1999, 2003, both - 1);
+    CHECK(without.way == GemmWay::tensor_core);
+    CHECK(without.more_workspace_bytes == both);
+    CHECK(plan(ampere, 2001, 1999, 2003, both).way == GemmWay::tensor_core);
+    CHECK(plan(ampere, 2001, 1999, 2003, both).more_workspace_bytes == 0);
+    CHECK(plan(hopper, 100, 99, 101, SIZE_MAX).way == GemmWay::tensor_core);
+    CHECK(plan(hopper, 2048, 2048, 2048, 0).way == GemmWay::hopper);
+    CHECK(plan(hopper, 2048, 2048, 2048, 0, false).way == GemmWay::tensor_core);
+    CHECK(plan(hopper, 2048, 2048, 2048, SIZE_MAX, false).workspace_bytes ==
+          2 * 2 * 2 * 2048 * 2048);
+    GemmOptions transposed;
+    transposed.transpose_b = true;  // only C has odd lines
+    CHECK(gemm_plan<__half>(2, 2048, 1999, 2048, transposed, hopper, 0).way == GemmWay::hopper);
 }
 
 TEST_CASE("gemm: alpha defaults to 1, and options describe the layout of matrices") {

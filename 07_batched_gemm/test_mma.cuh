@@ -8,6 +8,7 @@
 #include "common/runner/device.hpp"
 #include "common/testing/catch.hpp"
 #include "common/testing/skip.hpp"
+#include "further/few_rows.cuh"
 #include "further/hopper_gemm.cuh"
 #include "further/ring.cuh"
 #include "further/split_k.cuh"
@@ -162,19 +163,28 @@ TEST_CASE("the ring takes more steps along k than it has stages") {
     CHECK(wrong_sums(1, 8, 8, 8 * 64, launch) == 0);
 }
 
+cudaError_t wrong_plan(const batched_gemm::HopperPlan& plan) {
+    return batched_gemm::launch_hopper(Case<__half>().g, plan, 1, batched_gemm::Plain{}, nullptr);
+}
 TEST_CASE("persistent blocks compute several tiles, alone or in pairs, in bands of any height") {
     if (!has_hopper()) return testing::skip("wgmma is there for sm_90a alone");
     struct Plan {
         int blocks, band, at_once;
     };
-    for (const Plan& plan : {Plan{1, 1, 1}, Plan{1, 2, 3}, Plan{2, 1, 2}, Plan{2, 2, 4}}) {
-        INFO(plan.blocks << " in a cluster, bands of " << plan.band << ", " << plan.at_once);
-        CHECK(wrong_sums(2, 400, 520, 72, [&](const auto& g) {
-                  return batched_gemm::launch_hopper(
-                      g, batched_gemm::HopperPlan{plan.blocks, plan.band}, plan.at_once,
-                      batched_gemm::Plain{}, nullptr);
-              }) == 0);
+    for (const int cols : {64, 128, 256}) {
+        for (const Plan& plan : {Plan{1, 1, 1}, Plan{1, 2, 3}, Plan{2, 1, 2}, Plan{2, 2, 4}}) {
+            INFO(cols << " columns, " << plan.blocks << " in a cluster, bands of " << plan.band
+                      << ", " << plan.at_once);
+            for (const int64_t k : {40, 72, 200}) {
+                CHECK(wrong_sums(2, 400, 2 * cols + 8, k, [&](const auto& g) {
+                          return batched_gemm::launch_hopper(
+                              g, batched_gemm::HopperPlan{cols, plan.blocks, plan.band},
+                              plan.at_once, batched_gemm::Plain{}, nullptr);
+                      }) == 0);
+            }
+        }
     }
+    CHECK(wrong_plan({96, 1, 1}) == cudaErrorInvalidValue);
 }
 
 TEMPLATE_TEST_CASE("each epilogue changes every result of Hopper's kernel", "", __half,
@@ -198,6 +208,60 @@ TEMPLATE_TEST_CASE("each epilogue changes every result of Hopper's kernel", "", 
     CHECK(batched_gemm::hopper_with(one.g, bias, nullptr) == cudaErrorNotSupported);
     one.g.m = -1;
     CHECK(batched_gemm::hopper_with(one.g, bias, nullptr) == cudaErrorInvalidValue);
+}
+
+TEST_CASE("few rows: every height of tiles, any number of blocks that share k") {
+    if (!has_hopper()) return testing::skip("wgmma is there for sm_90a alone");
+    using batched_gemm::FewRowsPlan;
+    const auto wrong = [](const FewRowsPlan& plan, int64_t m, int64_t n, int64_t k) {
+        return wrong_sums(2, m, n, k, [&](const auto& g) {
+            return batched_gemm::few_rows_with(g, plan, batched_gemm::Plain{}, nullptr);
+        });
+    };
+    for (const int rows : {16, 32, 64, 128}) {
+        for (const int parts : {1, 2, 3, 8}) {
+            INFO(rows << " rows, " << parts << " parts");
+            CHECK(wrong({rows, parts}, rows - 7, 136, 40) == 0);    // fewer steps than parts
+            CHECK(wrong({rows, parts}, rows + 1, 200, 1032) == 0);  // more steps than stages
+        }
+    }
+    Case<__half> one;
+    const batched_gemm::BiasActivation<__half, batched_gemm::Relu> epilogue{{one.on_bias.data()},
+                                                                            {}};
+    const auto launch = [&](const FewRowsPlan& plan, bool early) {
+        return batched_gemm::few_rows_with(one.g, plan, epilogue, nullptr, early);
+    };
+    for (const bool early : {false, true}) {
+        CHECK(one.wrong_by(
+                  [&] {
+                      return launch({32, 2}, early);
+                  },
+                  [](double x, double b, double) { return x + b > 0 ? x + b : 0; }) == 0);
+    }
+    for (const FewRowsPlan& plan : {FewRowsPlan{16, 0}, FewRowsPlan{16, 9}, FewRowsPlan{48, 1}})
+        CHECK(launch(plan, false) == cudaErrorInvalidValue);
+    one.g.a.transposed = true;
+    CHECK(launch({16, 1}, false) == cudaErrorInvalidValue);
+    one.g.a.transposed = false;
+    one.g.a.data += 1;
+    CHECK(launch({16, 1}, false) == cudaErrorNotSupported);
+    one.g.m = -1;
+    CHECK(launch({16, 1}, false) == cudaErrorInvalidValue);
+}
+
+TEST_CASE("a plan for few rows fills the GPU and gives each block some steps") {
+    const auto plan = [](int64_t batch, int64_t m, int64_t n, int64_t k, bool transposed = false) {
+        Problem<__half> g{};
+        g.batch = batch, g.m = m, g.n = n, g.k = k, g.a.transposed = transposed;
+        return batched_gemm::few_rows_plan(g, 132);
+    };
+    CHECK(plan(1, 32, 4096, 4096).rows == 32);
+    CHECK(plan(1, 32, 4096, 4096).parts == 8);
+    CHECK(plan(1, 1, 4096, 300).parts == 1);
+    CHECK(plan(1, 1, 11008, 4096).parts == 3);  // 86 tiles: 258 blocks of 264
+    CHECK(plan(1, 17, 128, 4096, true).rows == 64);
+    CHECK(plan(1000, 500, 4096, 4096).rows == 128);
+    CHECK(plan(1000, 500, 4096, 4096).parts == 1);
 }
 
 TEMPLATE_TEST_CASE("each epilogue changes every result as it should", "", __half, __nv_bfloat16) {

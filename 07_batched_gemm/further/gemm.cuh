@@ -9,14 +9,15 @@
 //   new here   gemm_plan(): a pure function that returns the kernel to use, and why
 //   traffic    loads per element of C: 2k / 256 on Hopper's tensor cores, 2k / 128 on others, 2k / 64 with split-K
 //   accepts    float, __half, __nv_bfloat16; sums in float; any sizes, including k = 0; A and B each row-major or
-//              transposed; any strides. 16-bit lines that begin and end at multiples of 16 bytes are fastest
+//              transposed; any strides. 16-bit lines that begin and end at multiples of 16 bytes are fastest; others are
+//              copied to the workspace if that pays
 //   needs      any GPU; uses tensor cores from compute capability 8.0 on, clusters from 9.0 on, Hopper's instructions where
 //              it was compiled for sm_90a
 #pragma once
 #include <cmath>
 
 #include "../../04_warp_softmax/front_call.cuh"
-#include "hopper_gemm.cuh"
+#include "packed_lines.cuh"
 #include "split_k.cuh"
 
 namespace softmax_stages {
@@ -37,8 +38,8 @@ struct GemmPlan {
     GemmWay way;
     int64_t parts;  // blocks that share k in split_k, else 1
     const char* reason;
-    size_t workspace_bytes;       // 0: no way needs one
-    size_t more_workspace_bytes;  // 0: no way gains from one
+    size_t workspace_bytes;       // of copies of A and B whose lines are aligned
+    size_t more_workspace_bytes;  // if not 0: with so much, the call could multiply such copies
 };
 
 // Returns the call as the kernels' Problem.
@@ -68,64 +69,103 @@ batched_gemm::Problem<T> gemm_problem(const T* a, const T* b, T* c, int64_t batc
             matrices(c, m, n, o.ld_c, o.stride_c, false)};
 }
 
-// True if hopper_gemm.cuh's kernel is estimated to be faster than mma's, in clocks of an H100. Its larger tiles leave
-// multiprocessors idle if there are few, and the fixed cost of a tile needs a long k to pay off.
+// Estimates of a product's time in clocks of an H100. A wave is as many tiles as run at the same time; each takes `of_step`
+// clocks per 64 elements along k, and `of_tile` beside these.
 template <class T>
-bool gains_from_hopper(const batched_gemm::Problem<T>& g, int64_t multiprocessors) {
-    const auto estimate = [&](int64_t rows, int64_t cols, int64_t at_once, double of_step,
-                              double of_tile) {
-        const double tiles = static_cast<double>(g.batch) *
-                             static_cast<double>((g.m - 1) / rows + 1) *
-                             static_cast<double>((g.n - 1) / cols + 1);
-        const double waves = std::ceil(tiles / static_cast<double>(std::max<int64_t>(1, at_once)));
-        return waves * (static_cast<double>((g.k + 63) / 64) * of_step + of_tile);
-    };
-    const int64_t blocks = batched_gemm::hopper_plan(g).blocks;
-    return g.k >= 256 && estimate(128 * blocks, 256, multiprocessors / blocks, 1040, 3000) <
-                             estimate(128, 128, multiprocessors, 820, 0);
+double clocks_of_waves(const batched_gemm::Problem<T>& g, int64_t rows, int64_t cols,
+                       int64_t at_once, double of_step, double of_tile) {
+    const double tiles = static_cast<double>(g.batch) * static_cast<double>((g.m - 1) / rows + 1) *
+                         static_cast<double>((g.n - 1) / cols + 1);
+    const double waves = std::ceil(tiles / static_cast<double>(std::max<int64_t>(1, at_once)));
+    return waves * (static_cast<double>((g.k + 63) / 64) * of_step + of_tile);
+}
+template <class T>
+double clocks_of_hopper(const batched_gemm::Problem<T>& g, int64_t multiprocessors) {
+    const batched_gemm::HopperPlan plan = batched_gemm::hopper_plan(g);
+    const double of_step = plan.cols == 256 ? 1040 : plan.cols == 128 ? 640 : 500;
+    return clocks_of_waves(g, 128 * int64_t{plan.blocks}, plan.cols, multiprocessors / plan.blocks,
+                           of_step, 3000);
 }
 
-// in_packs: true if lines begin and end at multiples of 16 bytes.
+// True if hopper_gemm.cuh's kernel is estimated to be faster than mma's. Its larger tiles leave multiprocessors idle if there
+// are few, and the fixed cost of a tile needs a long k to pay off.
 template <class T>
-GemmPlan plan_of(const batched_gemm::Problem<T>& g, const Chip& chip, bool in_packs) {
+bool gains_from_hopper(const batched_gemm::Problem<T>& g, int64_t multiprocessors) {
+    return g.k >= 256 && g.n > 128 &&
+           clocks_of_hopper(g, multiprocessors) <
+               clocks_of_waves(g, 128, 128, multiprocessors, 820, 0);
+}
+// The same against tensor_core, if `bytes` of A and B have to be copied first.
+template <class T>
+bool gains_from_packing(const batched_gemm::Problem<T>& g, int64_t multiprocessors, size_t bytes) {
+    constexpr double kOfLaunch = 5000, kBytesPerClock = 900;
+    const double of_copies =
+        bytes == 0 ? 0 : kOfLaunch + 2 * static_cast<double>(bytes) / kBytesPerClock;
+    return g.k > 0 && of_copies + clocks_of_hopper(g, multiprocessors) <
+                          clocks_of_waves(g, 128, 128, multiprocessors, 1800, 0);
+}
+
+// bytes: of the workspace.
+template <class T>
+GemmPlan plan_of(const batched_gemm::Problem<T>& g, const Chip& chip, size_t bytes) {
     constexpr int64_t kTile = batched_gemm::kTile, kBlockTile = batched_gemm::kBlockTile;
-    if (sizeof(T) == 2 && chip.capability >= 8 && in_packs) {
-        const int64_t parts = batched_gemm::split_k_parts(g, chip.multiprocessors);
-        constexpr int64_t kFewest = 4;  // two lose at 16 x 128 x 128 x 128
-        if (parts >= kFewest && chip.largest_cluster > 0)
-            return {GemmWay::split_k, parts, "few tiles: the blocks of a cluster share k", 0, 0};
-        if (chip.capability == 9 && gains_from_hopper(g, chip.multiprocessors))
-            return {GemmWay::hopper, 1, "wgmma; copies and results beside the products", 0, 0};
-        return {GemmWay::mma, 1, "tensor cores; later tiles load while one is multiplied", 0, 0};
+    size_t packed = 0;  // bytes of a workspace that would speed up the ways below
+    if constexpr (sizeof(T) == 2) {
+        if (chip.capability >= 8 && batched_gemm::consists_of_packs(g)) {
+            const int64_t parts = batched_gemm::split_k_parts(g, chip.multiprocessors);
+            constexpr int64_t kFewest = 4;  // two lose at 16 x 128 x 128 x 128
+            if (parts >= kFewest && chip.largest_cluster > 0)
+                return {GemmWay::split_k, parts, "few tiles: the blocks of a cluster share k", 0,
+                        0};
+            if (chip.capability == 9 && gains_from_hopper(g, chip.multiprocessors))
+                return {GemmWay::hopper, 1, "wgmma; copies and results beside the products", 0, 0};
+            return {GemmWay::mma, 1, "tensor cores; later tiles load while one is multiplied", 0,
+                    0};
+        }
+        packed = batched_gemm::PackedOperands<T>(g).bytes();
+        if (chip.capability != 9 || !gains_from_packing(g, chip.multiprocessors, packed)) {
+            packed = 0;
+        } else if (packed == 0) {
+            return {GemmWay::hopper, 1, "wgmma; threads write the lines of C", 0, 0};
+        } else if (bytes >= packed) {
+            return {GemmWay::hopper, 1, "wgmma, on copies with aligned lines", packed, 0};
+        }
     }
     // Choose the highest rung whose tiles C fills at least by half in each direction.
     if (g.m < kTile / 2 || g.n < kTile / 2)
-        return {GemmWay::naive, 1, "too few results for a tile", 0, 0};
+        return {GemmWay::naive, 1, "too few results for a tile", 0, packed};
     if (g.m < kBlockTile / 2 || g.n < kBlockTile / 2)
-        return {GemmWay::tiled, 1, "too few results for a large tile", 0, 0};
+        return {GemmWay::tiled, 1, "too few results for a large tile", 0, packed};
     if (sizeof(T) == 4)
-        return {GemmWay::register_tiled, 1, "a thread has 8 x 8 sums in registers", 0, 0};
+        return {GemmWay::register_tiled, 1, "a thread has 8 x 8 sums in registers", 0, packed};
     if (chip.capability >= 8)
-        return {GemmWay::tensor_core, 1, "tensor cores; elements are loaded one by one", 0, 0};
-    return {GemmWay::tiled, 1, "no tensor cores for this type", 0, 0};
+        return {GemmWay::tensor_core, 1, "tensor cores; elements are loaded one by one", 0, packed};
+    return {GemmWay::tiled, 1, "no tensor cores for this type", 0, packed};
 }
+// aligned: false if an operand does not begin at a multiple of 16 bytes.
 template <class T>
 GemmPlan gemm_plan(int64_t batch, int64_t m, int64_t n, int64_t k, const GemmOptions& options,
-                   const Chip& chip, size_t = 0, bool aligned = true) {
-    const auto g = gemm_problem<T>(nullptr, nullptr, nullptr, batch, m, n, k, options);
-    return plan_of(g, chip, aligned && batched_gemm::consists_of_packs(g));
+                   const Chip& chip, size_t bytes = 0, bool aligned = true) {
+    const T* const stand_in = aligned ? nullptr : reinterpret_cast<const T*>(sizeof(T));
+    return plan_of(
+        gemm_problem(stand_in, stand_in, const_cast<T*>(stand_in), batch, m, n, k, options), chip,
+        bytes);
 }
 
-// Launches the kernel that the plan names.
+// Launches the kernel that the plan names. workspace: may be nullptr, see front_call.cuh.
 template <class T>
-cudaError_t multiply(const batched_gemm::Problem<T>& g, cudaStream_t stream) {
-    const GemmPlan plan = plan_of(g, this_chip(), batched_gemm::consists_of_packs(g));
+cudaError_t multiply(const batched_gemm::Problem<T>& g, void* workspace, size_t bytes,
+                     cudaStream_t stream) {
+    const GemmPlan plan = plan_of(g, this_chip(), usable_bytes(workspace, bytes));
     if constexpr (sizeof(T) == 2) {
         cudaError_t status = cudaErrorNotSupported;
         if (plan.way == GemmWay::split_k)
             status = batched_gemm::split_k_gemm(g, plan.parts, stream);
-        if (plan.way == GemmWay::hopper) status = batched_gemm::hopper_gemm(g, stream);
-        if (plan.way == GemmWay::mma) status = batched_gemm::mma_gemm(g, stream);
+        if (plan.way == GemmWay::hopper)
+            status = batched_gemm::packed_with(g, workspace, batched_gemm::Plain{}, stream);
+        if (plan.way == GemmWay::mma ||
+            (plan.way == GemmWay::hopper && status == cudaErrorNotSupported))
+            status = batched_gemm::mma_gemm(g, stream);
         if (plan.way == GemmWay::tensor_core) status = batched_gemm::tensor_core(g, stream);
         if (status != cudaErrorNotSupported) return status;
     } else {
@@ -148,22 +188,25 @@ inline bool is_possible(int64_t batch, int64_t m, int64_t n, int64_t k,
            is_good(options.stride_c, 1);
 }
 
-// Sets *bytes to 0: no kernel needs a workspace.
+// Sets *bytes to the bytes of copies with aligned lines, if the call gains from them, otherwise to 0.
 template <class T>
 cudaError_t gemm_workspace_bytes(size_t* bytes, int64_t batch, int64_t m, int64_t n, int64_t k,
                                  const GemmOptions& options) {
     if (bytes == nullptr) return cudaErrorInvalidValue;
     *bytes = 0;
-    return is_possible(batch, m, n, k, options) ? cudaSuccess : cudaErrorInvalidValue;
+    if (!is_possible(batch, m, n, k, options)) return cudaErrorInvalidValue;
+    if (batch > 0 && m > 0 && n > 0)
+        *bytes = gemm_plan<T>(batch, m, n, k, options, this_chip()).more_workspace_bytes;
+    return cudaSuccess;
 }
 
 // c[i] = alpha a[i] b[i] + beta c[i] for each matrix i of the batch: a is m x k, b is k x n, c is m x n. c may not
 // overlap a or b. Returns cudaErrorInvalidValue also for overlapping lines and for 2^31 tiles or more.
 template <class T>
 cudaError_t gemm(const T* a, const T* b, T* c, int64_t batch, int64_t m, int64_t n, int64_t k,
-                 const GemmOptions& options, void*, size_t, cudaStream_t stream) {
+                 const GemmOptions& options, void* workspace, size_t bytes, cudaStream_t stream) {
     if (!is_possible(batch, m, n, k, options)) return cudaErrorInvalidValue;
-    return multiply(gemm_problem(a, b, c, batch, m, n, k, options), stream);
+    return multiply(gemm_problem(a, b, c, batch, m, n, k, options), workspace, bytes, stream);
 }
 
 }  // namespace softmax_stages

@@ -32,6 +32,7 @@
 #include <nlohmann/json.hpp>
 
 #include "double_buffering.cuh"
+#include "few_rows.cuh"
 #include "gemm.cuh"
 
 namespace batched_gemm {
@@ -56,6 +57,10 @@ std::vector<Candidate<T>> own_candidates() {
                        }});
         all.push_back({"hopper", [](const Problem<T>& g, cudaStream_t stream) {
                            return hopper_with(g, Plain{}, stream);
+                       }});
+        all.push_back({"few_rows", [](const Problem<T>& g, cudaStream_t stream) {
+                           const int64_t count = softmax_stages::this_chip().multiprocessors;
+                           return few_rows_with(g, few_rows_plan(g, count), Plain{}, stream);
                        }});
         all.push_back({"split_k", [](const Problem<T>& g, cudaStream_t stream) {
                            return split_k_gemm(g, split_k_parts(g), stream);
@@ -252,7 +257,7 @@ public:
         const Candidate<T>* const best = find(g, candidates);
         if (best != nullptr && best->launch(g, stream) == cudaSuccess) return cudaSuccess;
         if (best != nullptr) cudaGetLastError();
-        return softmax_stages::multiply(g, stream);
+        return softmax_stages::multiply(g, nullptr, 0, stream);
     }
 
     const std::map<std::string, Found>& found() const { return found_; }

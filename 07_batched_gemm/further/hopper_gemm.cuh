@@ -7,8 +7,8 @@
 //              two blocks of a cluster share their tiles of B: each loads one half and multicasts it; the order of tiles
 //              reuses lines in the L2; results leave through stmatrix and tensor stores; an epilogue
 //   traffic    loads per element of C: k / 256 + k / 256, because a cluster computes 256 x 256
-//   accepts    half and bfloat16, sums in float; A and B each row-major or transposed; lines and matrices that begin and end
-//              at multiples of 16 bytes; k > 0
+//   accepts    half and bfloat16, sums in float; A and B each row-major or transposed, lines and matrices of A and B that
+//              begin at multiples of 16 bytes, any C; k > 0
 //   needs      compute capability 9.0, compiled for sm_90a
 //   source     PTX ISA 9.0; CUTLASS's warp-specialised persistent kernels; public worklogs of products on an H100
 #pragma once
@@ -17,14 +17,18 @@
 
 namespace batched_gemm {
 
-// A tile of C is 128 x 256. A block has three warpgroups: two multiply 64 rows each, the last one copies. Shared memory holds
-// four stages, each a tile of A and a tile of B with 64 elements along k, and a patch per multiplying warpgroup for two slices
-// of 64 x 64 results. A patch for all results would cost a stage.
+// A tile of C is 128 x kColumns: 64, 128 or 256. A block has three warpgroups: two multiply 64 rows each, the last one copies.
+// Shared memory holds a ring of stages, each a tile of A and a tile of B with 64 elements along k, and a patch per multiplying
+// warpgroup for slices of 64 x 64 results. A patch for all 256 columns would cost a stage.
+template <int kColumns>
 struct HopperTile {
-    static constexpr int kRows = 128, kCols = 256, kDeep = 64, kStages = 4;
+    static constexpr int kRows = 128, kCols = kColumns, kDeep = 64;
+    static constexpr int kStages = kCols == 256 ? 4 : kCols == 128 ? 6 : 8;
     static constexpr int kMultipliers = 2, kThreads = (kMultipliers + 1) * 128;
     static constexpr int kOfA = kRows * kDeep, kOfB = kCols * kDeep;  // elements
-    static constexpr int kSlice = 64 * 64, kSlices = 2, kPatch = kSlices * kSlice;
+    static constexpr int kSlice = 64 * 64, kSlices = kCols == 64 ? 1 : 2;
+    static constexpr int kPatch = kSlices * kSlice;
+    static constexpr int kSums = kCols / 2;  // of a thread
     static constexpr unsigned kStageBytes = (kOfA + kOfB) * 2;
     static constexpr unsigned kBytes =
         kStages * kStageBytes + kMultipliers * kPatch * 2 + 1024;  // the last to align the first
@@ -51,12 +55,13 @@ struct ClusterTile {
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
-// A stage of the ring and the parity of its barriers' current phase.
+// A stage of a ring and the parity of its barriers' current phase.
+template <int kStages>
 struct RingPlace {
     int stage = 0;
     unsigned parity = 0;
     __device__ void advance() {
-        if (++stage == HopperTile::kStages) stage = 0, parity ^= 1;
+        if (++stage == kStages) stage = 0, parity ^= 1;
     }
 };
 
@@ -93,49 +98,84 @@ __device__ void finish(float (&sums)[kSums], const Problem<T>& g, const Epilogue
     }
 }
 
-// Rounds a warpgroup's 64 rows of results and writes them, two slices at a time: stmatrix stores a slice in the patch, whose
-// lines are swizzled, and a tensor store copies it to C. The store skips rows and columns outside C.
-template <class T>
-__device__ void write_rows(const float (&results)[HopperTile::kCols / 2], const CUtensorMap& c_map,
-                           int batch, int row, int col, T* patch, int warpgroup) {
-    constexpr int kSlice = HopperTile::kSlice, kSlices = HopperTile::kSlices;
-    const int thread = static_cast<int>(threadIdx.x) % 128, lane = thread % 32;
-    const int line = thread / 32 * 16 + lane % 16;  // the line whose address this lane passes
+// A thread's results of a tile, rounded and two in a word, and where the tile begins. They leave while the warpgroup
+// multiplies the next tile: no result has to wait for shared memory before the tensor cores continue.
+template <class T, class Tile>
+struct LeavingResults {
+    static constexpr int kParts = Tile::kCols / 64 / Tile::kSlices;
+    const Problem<T>& g;
+    const CUtensorMap* c_map;  // nullptr if TMA cannot store C
+    T* patch;                  // the warpgroup's
+    int warpgroup;
+    uint32_t pairs[Tile::kSums / 2] = {};
+    int row = 0, col = 0, batch = 0;
+
+    __device__ void take(const float (&results)[Tile::kSums]) {
 #pragma unroll
-    for (int first = 0; first < HopperTile::kCols / 64; first += kSlices) {
+        for (int i = 0; i < Tile::kSums / 2; ++i)
+            pairs[i] = hopper::two_as_word<T>(results[2 * i], results[2 * i + 1]);
+    }
+    // Writes part `number` of the warpgroup's 64 rows; does nothing if there is none.
+    __device__ void leave(int number) const {
+        if (number == 0) leave<0>();
+        if constexpr (kParts == 2) {
+            if (number == 1) leave<1>();
+        }
+    }
+
+private:
+    // stmatrix stores slices of 64 columns in the patch, whose lines are swizzled, and tensor stores copy them to C. The
+    // stores skip rows and columns outside C.
+    template <int kPart>
+    __device__ void leave() const {
+        constexpr int kSlice = Tile::kSlice, kSlices = Tile::kSlices;
+        const int thread = static_cast<int>(threadIdx.x) % 128, lane = thread % 32;
+        const int line = thread / 32 * 16 + lane % 16;  // the line whose address this lane passes
         if (thread == 0) hopper::wait_for_stores();
         hopper::synchronize_warpgroup(1 + warpgroup);
 #pragma unroll
         for (int j = 0; j < 4 * kSlices; ++j) {
-            const float* const of = results + first * 32 + j * 8;
-            const uint32_t pairs[4] = {
-                hopper::two_as_word<T>(of[0], of[1]), hopper::two_as_word<T>(of[2], of[3]),
-                hopper::two_as_word<T>(of[4], of[5]), hopper::two_as_word<T>(of[6], of[7])};
+            const uint32_t* const of = pairs + (kPart * 4 * kSlices + j) * 4;
             const int chunk = j % 4 * 2 + lane / 16;
             hopper::store_matrices(patch + j / 4 * kSlice + line * 64 + (chunk ^ line % 8) * 8,
-                                   pairs);
+                                   {of[0], of[1], of[2], of[3]});
         }
+        const int first_col = col + kPart * kSlices * 64;
+        if (c_map == nullptr) return write_lines(first_col);
         hopper::order_before_copies();
         hopper::synchronize_warpgroup(1 + warpgroup);
         if (thread == 0) {
             for (int slice = 0; slice < kSlices; ++slice)
-                hopper::store(c_map, col + (first + slice) * 64, row, batch,
-                              patch + slice * kSlice);
+                hopper::store(*c_map, first_col + slice * 64, row, batch, patch + slice * kSlice);
             hopper::commit_stores();
         }
     }
-}
+    // Each warp writes the 16 lines that it has stored in the patch, element by element.
+    __device__ void write_lines(int first_col) const {
+        __syncwarp();
+        const Matrices<T> c = g.c[batch];
+        const int warp = static_cast<int>(threadIdx.x) / 32 % 4,
+                  lane = static_cast<int>(threadIdx.x) % 32;
+        for (int i = 0; i < 16 * Tile::kSlices; ++i) {
+            const int line = warp * 16 + i % 16, slice = i / 16;
+            for (int j = lane; j < 64; j += 32) {
+                const int64_t to_row = row + line, to_col = first_col + slice * 64 + j;
+                if (to_row < g.m && to_col < g.n)
+                    c(to_row, to_col) =
+                        patch[slice * Tile::kSlice + line * 64 + ((j / 8 ^ line % 8) * 8 + j % 8)];
+            }
+        }
+    }
+};
 #endif
 
-// kTurnedA: lines of A run along m, not along k. kTurnedB: lines of B run along n.
-template <class T, bool kTurnedA, bool kTurnedB, class Epilogue>
-__global__ void __launch_bounds__(HopperTile::kThreads, 1)
+template <class T, class Tile, class Epilogue>
+__global__ void __launch_bounds__(Tile::kThreads, 1)
     hopper_kernel(const __grid_constant__ CUtensorMap a_map,
                   const __grid_constant__ CUtensorMap b_map,
                   const __grid_constant__ CUtensorMap c_map, const Problem<T> g,
-                  const TileOrder order, const Epilogue epilogue) {
+                  const TileOrder order, const bool stores_tensors, const Epilogue epilogue) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-    using Tile = HopperTile;
     constexpr int kStages = Tile::kStages, kDeep = Tile::kDeep;
     __shared__ uint64_t full[kStages], empty[kStages];
     T* const tiles =
@@ -143,9 +183,11 @@ __global__ void __launch_bounds__(HopperTile::kThreads, 1)
     const auto a_of = [&](int stage) { return tiles + stage * (Tile::kOfA + Tile::kOfB); };
     const auto b_of = [&](int stage) { return a_of(stage) + Tile::kOfA; };
 
+    const bool turned_a = g.a.transposed, turned_b = !g.b.transposed;  // lines do not run along k
     const int rank = hopper::rank_in_cluster(), blocks = hopper::blocks_of_cluster();
     if (threadIdx.x == 0) {
-        hopper::prefetch(a_map), hopper::prefetch(b_map), hopper::prefetch(c_map);
+        hopper::prefetch(a_map), hopper::prefetch(b_map);
+        if (stores_tensors) hopper::prefetch(c_map);
         for (int i = 0; i < kStages; ++i) {
             init(full[i], 1);
             init(empty[i], Tile::kMultipliers * blocks);
@@ -158,7 +200,7 @@ __global__ void __launch_bounds__(HopperTile::kThreads, 1)
     const int steps = static_cast<int>((g.k + kDeep - 1) / kDeep);
     const int first = static_cast<int>(blockIdx.x) / blocks,
               apart = static_cast<int>(gridDim.x) / blocks;
-    RingPlace place;
+    RingPlace<kStages> place;
     if (warpgroup == Tile::kMultipliers) {
         hopper::give_registers<40>();
         if (threadIdx.x % 128 == 0) {
@@ -179,16 +221,16 @@ __global__ void __launch_bounds__(HopperTile::kThreads, 1)
                     arrive_and_expect(barrier, Tile::kStageBytes);
                     T *const a = a_of(place.stage), *const b = b_of(place.stage);
                     const int k = step * kDeep;
-                    if constexpr (kTurnedA) {
+                    if (turned_a) {
                         for (int i = 0; i < Tile::kRows; i += 64)
                             load(a + i * kDeep, a_map, row + i, k, batch_a, barrier);
                     } else {
                         load(a, a_map, k, row, batch_a, barrier);
                     }
                     // Each block loads its part of B for all blocks of the cluster.
-                    constexpr int kPiece = kTurnedB ? 64 : Tile::kCols / 2;  // columns
-                    for (int i = rank * kPiece; i < Tile::kCols; i += blocks * kPiece) {
-                        if constexpr (kTurnedB) {
+                    const int piece = turned_b ? 64 : Tile::kCols / 2;  // columns
+                    for (int i = rank * piece; i < Tile::kCols; i += blocks * piece) {
+                        if (turned_b) {
                             load_b(b + i * kDeep, col + i, k, batch_b, barrier);
                         } else {
                             load_b(b + i * kDeep, k, col + i, batch_b, barrier);
@@ -200,28 +242,28 @@ __global__ void __launch_bounds__(HopperTile::kThreads, 1)
         __syncwarp();
     } else {
         hopper::take_registers<232>();
-        T* const patch = tiles + kStages * (Tile::kOfA + Tile::kOfB) + warpgroup * Tile::kPatch;
         // One thread per block of the cluster arrives there, because each block writes to this block's stages.
         const auto release = [&](int stage) {
             const int thread = static_cast<int>(threadIdx.x) % 128;
             if (thread < blocks) hopper::arrive_at(empty[stage], thread);
         };
-        float sums[Tile::kCols / 2];
+        float sums[Tile::kSums];
+        LeavingResults<T, Tile> results{
+            g, stores_tensors ? &c_map : nullptr,
+            tiles + kStages * (Tile::kOfA + Tile::kOfB) + warpgroup * Tile::kPatch, warpgroup};
         for (int number = first; number < order.count; number += apart) {
             const ClusterTile tile(order, number);
+            const bool are_waiting = number != first;  // results of the tile before
             int previous = 0;
             for (int step = 0; step < steps; ++step) {
                 wait(full[place.stage], place.parity);
                 constexpr unsigned kApart = 64 * kDeep * sizeof(T);
-                const hopper::Operand<kTurnedA, kApart> a(a_of(place.stage) +
-                                                          warpgroup * 64 * kDeep);
-                const hopper::Operand<kTurnedB, kApart> b(b_of(place.stage));
-                hopper::begin_products();
-#pragma unroll
-                for (int i = 0; i < kDeep / 16; ++i)
-                    hopper::multiply<T, kTurnedA, kTurnedB>(sums, a[i], b[i], step + i);
-                hopper::commit_products();
-                // These products keep the tensor cores busy while the previous stage is released.
+                const hopper::Operand a(a_of(place.stage) + warpgroup * 64 * kDeep, turned_a,
+                                        kApart);
+                const hopper::Operand b(b_of(place.stage), turned_b, kApart);
+                hopper::multiply<T>(sums, a, b, step != 0);
+                // These products keep the tensor cores busy while results leave and the previous stage is released.
+                if (are_waiting) results.leave(step);
                 if (step != 0) {
                     hopper::wait_for_products<1>();
                     release(previous);
@@ -229,12 +271,18 @@ __global__ void __launch_bounds__(HopperTile::kThreads, 1)
                 previous = place.stage;
                 place.advance();
             }
+            if (are_waiting && steps == 1) results.leave(1);
             hopper::wait_for_products<0>();
             release(previous);
-            const int row = (tile.row * blocks + rank) * Tile::kRows + warpgroup * 64,
-                      col = tile.col * Tile::kCols;
-            finish(sums, g, epilogue, tile.batch, row, col);
-            write_rows(sums, c_map, tile.batch, row, col, patch, warpgroup);
+            results.row = (tile.row * blocks + rank) * Tile::kRows + warpgroup * 64;
+            results.col = tile.col * Tile::kCols;
+            results.batch = tile.batch;
+            finish(sums, g, epilogue, results.batch, results.row, results.col);
+            results.take(sums);
+        }
+        if (first < order.count) {
+            results.leave(0);
+            results.leave(1);
         }
         if (threadIdx.x % 128 == 0)
             hopper::wait_for_stores();  // the stores read this block's patch
@@ -249,29 +297,32 @@ __global__ void __launch_bounds__(HopperTile::kThreads, 1)
 }
 
 struct HopperPlan {
+    int cols;    // of a tile: 64, 128 or 256
     int blocks;  // of a cluster; they share their tiles of B
     int band;    // rows of tiles, see TileOrder
 };
-// Returns two blocks per cluster, unless the second would have no rows.
+// Returns two blocks per cluster, unless the second would have no rows, and the narrowest tiles that hold all columns.
 template <class T>
 HopperPlan hopper_plan(const Problem<T>& g) {
-    return g.m <= HopperTile::kRows ? HopperPlan{1, 8} : HopperPlan{2, 4};
+    const int cols = g.n <= 64 ? 64 : g.n <= 128 ? 128 : 256;
+    return g.m <= 128 ? HopperPlan{cols, 1, 8} : HopperPlan{cols, 2, 4};
 }
 
-template <bool kTurnedA, bool kTurnedB, class T, class Epilogue>
-cudaError_t launch_hopper_kernel(const Problem<T>& g, const HopperPlan& plan, int64_t at_once,
-                                 const Epilogue& epilogue, cudaStream_t stream) {
-    using Tile = HopperTile;
-    const auto kernel = hopper_kernel<T, kTurnedA, kTurnedB, Epilogue>;
+template <class Tile, class T, class Epilogue>
+cudaError_t launch_hopper_tiles(const Problem<T>& g, const HopperPlan& plan, int64_t at_once,
+                                const Epilogue& epilogue, cudaStream_t stream) {
+    const auto kernel = hopper_kernel<T, Tile, Epilogue>;
     cudaError_t error = hopper::prepare(kernel, Tile::kBytes);
-    CUtensorMap a_map, b_map, c_map;
+    CUtensorMap a_map, b_map, c_map{};
     if (error == cudaSuccess)
-        error = kTurnedA ? describe(&a_map, g.a, g.k, g.m, g.batch, Tile::kDeep)
-                         : describe(&a_map, g.a, g.m, g.k, g.batch, Tile::kRows);
+        error = g.a.transposed ? describe(&a_map, g.a, g.k, g.m, g.batch, Tile::kDeep)
+                               : describe(&a_map, g.a, g.m, g.k, g.batch, Tile::kRows);
     if (error == cudaSuccess)
-        error = kTurnedB ? describe(&b_map, g.b, g.k, g.n, g.batch, Tile::kDeep)
-                         : describe(&b_map, g.b, g.n, g.k, g.batch, Tile::kCols / 2);
-    if (error == cudaSuccess) error = describe(&c_map, g.c, g.m, g.n, g.batch, 64);
+        error = g.b.transposed ? describe(&b_map, g.b, g.n, g.k, g.batch, Tile::kCols / 2)
+                               : describe(&b_map, g.b, g.k, g.n, g.batch, Tile::kDeep);
+    const bool stores_tensors = is_loadable(g.c);
+    if (error == cudaSuccess && stores_tensors)
+        error = describe(&c_map, g.c, g.m, g.n, g.batch, 64);
     if (error != cudaSuccess) return error;
 
     const int64_t rows = Tile::kRows * plan.blocks;
@@ -292,26 +343,30 @@ cudaError_t launch_hopper_kernel(const Problem<T>& g, const HopperPlan& plan, in
     config.stream = stream;
     config.attrs = &cluster;
     config.numAttrs = 1;
-    return cudaLaunchKernelEx(&config, kernel, a_map, b_map, c_map, g, order, epilogue);
+    return cudaLaunchKernelEx(&config, kernel, a_map, b_map, c_map, g, order, stores_tensors,
+                              epilogue);
 }
 
 // Computes C = epilogue(alpha A B + beta C) with at most `at_once` blocks. Returns cudaErrorNotSupported for problems outside
-// `accepts` above, for 2^30 tiles or more, and without Hopper.
+// `accepts` above, for 2^30 tiles or more, and without Hopper; cudaErrorInvalidValue for other tiles than the plan may have.
 template <class T, class Epilogue>
 cudaError_t launch_hopper(const Problem<T>& g, const HopperPlan& plan, int64_t at_once,
                           const Epilogue& epilogue, cudaStream_t stream) {
-    const cudaError_t status = status_of(g, HopperTile::kRows, HopperTile::kCols);
+    const cudaError_t status = status_of(g, HopperTile<64>::kRows, plan.cols);
     if (status != cudaSuccess || is_empty(g)) return status;
-    if (softmax_stages::this_chip().capability != 9 || !consists_of_packs(g) || g.k == 0)
+    if (softmax_stages::this_chip().capability != 9 || !is_loadable(g.a) || !is_loadable(g.b) ||
+        g.k == 0)
         return cudaErrorNotSupported;
-    const auto launch = [&](auto turned_a, auto turned_b) {
-        return launch_hopper_kernel<decltype(turned_a)::value, decltype(turned_b)::value>(
-            g, plan, at_once, epilogue, stream);
-    };
-    using No = std::false_type;
-    using Yes = std::true_type;
-    if (g.a.transposed) return g.b.transposed ? launch(Yes{}, No{}) : launch(Yes{}, Yes{});
-    return g.b.transposed ? launch(No{}, No{}) : launch(No{}, Yes{});
+    switch (plan.cols) {
+        case 64:
+            return launch_hopper_tiles<HopperTile<64>>(g, plan, at_once, epilogue, stream);
+        case 128:
+            return launch_hopper_tiles<HopperTile<128>>(g, plan, at_once, epilogue, stream);
+        case 256:
+            return launch_hopper_tiles<HopperTile<256>>(g, plan, at_once, epilogue, stream);
+        default:
+            return cudaErrorInvalidValue;
+    }
 }
 template <class T, class Epilogue>
 cudaError_t hopper_with(const Problem<T>& g, const Epilogue& epilogue, cudaStream_t stream) {

@@ -128,65 +128,162 @@ __device__ inline uint32_t two_as_word(float low, float high) {
 
 // ---- wgmma
 
-__device__ inline void begin_products() {
-    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-}
-__device__ inline void commit_products() {
-    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-}
 // Waits until all but the latest kGroups groups have finished.
 template <int kGroups>
 __device__ inline void wait_for_products() {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kGroups) : "memory");
 }
 
-// Descriptors of an operand in swizzled tiles whose lines have 64 elements. Lines run along k, or, if kTurned, along m or n;
-// then the next 64 rows or columns begin kApart bytes further. operator[] returns the descriptor of a step of 16 along k.
-template <bool kTurned, unsigned kApart>
+// A tile of an operand of wgmma: 64 elements along k, in lines of 128 swizzled bytes. Lines run along k, or, if `turned`, along
+// m or n; then the next 64 rows or columns begin `apart` bytes further. operator[] returns the descriptor of a step of 16.
 struct Operand {
-    static constexpr uint64_t kNext = (kTurned ? 16 * 128 : 16 * 2) >> 4;
-    uint64_t descriptor;
-    __device__ explicit Operand(const void* first)
-        : descriptor((shared_address(first) & 0x3ffffu) >> 4 |
-                     uint64_t{(kTurned ? kApart : 16) >> 4} << 16 | uint64_t{1024 >> 4} << 32 |
-                     uint64_t{1} << 62) {}
-    __device__ uint64_t operator[](int step) const { return descriptor + step * kNext; }
+    bool turned;
+    uint64_t first;
+    unsigned next;
+    __device__ Operand(const void* tile, bool is_turned, unsigned apart)
+        : turned(is_turned),
+          first((shared_address(tile) & 0x3ffffu) >> 4 |
+                uint64_t{(turned ? apart : 16) >> 4} << 16 | uint64_t{1024 >> 4} << 32 |
+                uint64_t{1} << 62),
+          next((turned ? 16 * 128 : 16 * 2) >> 4) {}
+    __device__ uint64_t operator[](int step) const { return first + step * next; }
 };
 
-// Starts d = A B, or d += A B if `adds`, for 64 x 16 elements of A and 16 x 256 of B.
-#define F4(i) "+f"(d[i]), "+f"(d[(i) + 1]), "+f"(d[(i) + 2]), "+f"(d[(i) + 3])
-#define F16(i) F4(i), F4((i) + 4), F4((i) + 8), F4((i) + 12)
-#define F64(i) F16(i), F16((i) + 16), F16((i) + 32), F16((i) + 48)
-#define WGMMA_256(type)                                                                           \
-    asm volatile(                                                                                 \
-        "{\n.reg .pred adds;\nsetp.ne.b32 adds, %130, 0;\n"                                       \
-        "wgmma.mma_async.sync.aligned.m64n256k16.f32." type "." type                              \
-        " {"                                                                                      \
-        " %0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15,"                  \
-        " %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31,"        \
-        " %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47,"        \
-        " %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63,"        \
-        " %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79,"        \
-        " %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95,"        \
-        " %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, " \
-        "%111,"                                                                                   \
-        " %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, "   \
-        "%126, %127"                                                                              \
-        "}, %128, %129, adds, 1, 1, %131, %132;\n}"                                               \
-        : F64(0), F64(64)                                                                         \
+// Starts d = A B, or d += A B if `adds`, for 64 x 16 elements of A and 16 x 2 kSums of B.
+#define SUMS_8 "%0, %1, %2, %3, %4, %5, %6, %7"
+#define SUMS_16 SUMS_8 ", %8, %9, %10, %11, %12, %13, %14, %15"
+#define SUMS_32 \
+    SUMS_16     \
+    ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define SUMS_64                                                                        \
+    SUMS_32                                                                            \
+    ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47" \
+    ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define SUMS_128                                                                                   \
+    SUMS_64                                                                                        \
+    ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79"             \
+    ", %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"             \
+    ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111" \
+    ", %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, " \
+    "%127"
+#define D8(i)                                                                           \
+    "+f"(d[i]), "+f"(d[(i) + 1]), "+f"(d[(i) + 2]), "+f"(d[(i) + 3]), "+f"(d[(i) + 4]), \
+        "+f"(d[(i) + 5]), "+f"(d[(i) + 6]), "+f"(d[(i) + 7])
+#define D16(i) D8(i), D8((i) + 8)
+#define D32(i) D16(i), D16((i) + 16)
+#define D64(i) D32(i), D32((i) + 32)
+#define D128(i) D64(i), D64((i) + 64)
+#define WGMMA_16(type)                                                          \
+    asm volatile(                                                               \
+        "{\n.reg .pred adds;\nsetp.ne.b32 adds, %10, 0;\n"                      \
+        "wgmma.mma_async.sync.aligned.m64n16k16.f32." type "." type " {" SUMS_8 \
+        "}, %8, %9, adds, 1, 1, %11, %12;\n}"                                   \
+        : D8(0)                                                                 \
+        : "l"(a), "l"(b), "r"(adds), "n"(kTurnedA), "n"(kTurnedB))
+#define WGMMA_32(type)                                                           \
+    asm volatile(                                                                \
+        "{\n.reg .pred adds;\nsetp.ne.b32 adds, %18, 0;\n"                       \
+        "wgmma.mma_async.sync.aligned.m64n32k16.f32." type "." type " {" SUMS_16 \
+        "}, %16, %17, adds, 1, 1, %19, %20;\n}"                                  \
+        : D16(0)                                                                 \
+        : "l"(a), "l"(b), "r"(adds), "n"(kTurnedA), "n"(kTurnedB))
+#define WGMMA_64(type)                                                           \
+    asm volatile(                                                                \
+        "{\n.reg .pred adds;\nsetp.ne.b32 adds, %34, 0;\n"                       \
+        "wgmma.mma_async.sync.aligned.m64n64k16.f32." type "." type " {" SUMS_32 \
+        "}, %32, %33, adds, 1, 1, %35, %36;\n}"                                  \
+        : D32(0)                                                                 \
+        : "l"(a), "l"(b), "r"(adds), "n"(kTurnedA), "n"(kTurnedB))
+#define WGMMA_128(type)                                                           \
+    asm volatile(                                                                 \
+        "{\n.reg .pred adds;\nsetp.ne.b32 adds, %66, 0;\n"                        \
+        "wgmma.mma_async.sync.aligned.m64n128k16.f32." type "." type " {" SUMS_64 \
+        "}, %64, %65, adds, 1, 1, %67, %68;\n}"                                   \
+        : D64(0)                                                                  \
+        : "l"(a), "l"(b), "r"(adds), "n"(kTurnedA), "n"(kTurnedB))
+#define WGMMA_256(type)                                                            \
+    asm volatile(                                                                  \
+        "{\n.reg .pred adds;\nsetp.ne.b32 adds, %130, 0;\n"                        \
+        "wgmma.mma_async.sync.aligned.m64n256k16.f32." type "." type " {" SUMS_128 \
+        "}, %128, %129, adds, 1, 1, %131, %132;\n}"                                \
+        : D128(0)                                                                  \
         : "l"(a), "l"(b), "r"(adds), "n"(kTurnedA), "n"(kTurnedB))
 template <class T, bool kTurnedA, bool kTurnedB>
-__device__ inline void multiply(float (&d)[128], uint64_t a, uint64_t b, int adds) {
+__device__ inline void multiply_16(float (&d)[8], uint64_t a, uint64_t b, int adds) {
+    if constexpr (std::is_same_v<T, __half>) {
+        WGMMA_16("f16");
+    } else {
+        WGMMA_16("bf16");
+    }
+}
+template <class T, bool kTurnedA, bool kTurnedB>
+__device__ inline void multiply_16(float (&d)[16], uint64_t a, uint64_t b, int adds) {
+    if constexpr (std::is_same_v<T, __half>) {
+        WGMMA_32("f16");
+    } else {
+        WGMMA_32("bf16");
+    }
+}
+template <class T, bool kTurnedA, bool kTurnedB>
+__device__ inline void multiply_16(float (&d)[32], uint64_t a, uint64_t b, int adds) {
+    if constexpr (std::is_same_v<T, __half>) {
+        WGMMA_64("f16");
+    } else {
+        WGMMA_64("bf16");
+    }
+}
+template <class T, bool kTurnedA, bool kTurnedB>
+__device__ inline void multiply_16(float (&d)[64], uint64_t a, uint64_t b, int adds) {
+    if constexpr (std::is_same_v<T, __half>) {
+        WGMMA_128("f16");
+    } else {
+        WGMMA_128("bf16");
+    }
+}
+template <class T, bool kTurnedA, bool kTurnedB>
+__device__ inline void multiply_16(float (&d)[128], uint64_t a, uint64_t b, int adds) {
     if constexpr (std::is_same_v<T, __half>) {
         WGMMA_256("f16");
     } else {
         WGMMA_256("bf16");
     }
 }
-#undef F4
-#undef F16
-#undef F64
+#undef WGMMA_16
+#undef WGMMA_32
+#undef WGMMA_64
+#undef WGMMA_128
 #undef WGMMA_256
+#undef D8
+#undef D16
+#undef D32
+#undef D64
+#undef D128
+#undef SUMS_8
+#undef SUMS_16
+#undef SUMS_32
+#undef SUMS_64
+#undef SUMS_128
+
+// Starts d = A B, or d += A B if `adds`, for 64 x 64 elements of A and 64 x 2 kSums of B, as one group of products. The
+// instruction has the layouts as constants, so each pair of layouts is a branch; all threads take the same one.
+template <class T, int kSums>
+__device__ void multiply(float (&d)[kSums], const Operand& a, const Operand& b, bool adds) {
+    const auto start = [&](auto turned_a, auto turned_b) {
+        asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+            multiply_16<T, decltype(turned_a)::value, decltype(turned_b)::value>(d, a[i], b[i],
+                                                                                 adds || i != 0);
+        asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+    };
+    using No = std::false_type;
+    using Yes = std::true_type;
+    if (a.turned) {
+        b.turned ? start(Yes{}, Yes{}) : start(Yes{}, No{});
+    } else {
+        b.turned ? start(No{}, Yes{}) : start(No{}, No{});
+    }
+}
 #endif
 
 // Allows a kernel `bytes` of dynamic shared memory. Returns cudaErrorNotSupported if it was not compiled for sm_90a.

@@ -176,15 +176,18 @@ cudaError_t check_compiled(Kernel kernel) {
     return shared_bytes_of_body == 0 ? cudaErrorNotSupported : cudaSuccess;
 }
 
+// True if TMA can load or store the matrices: lines and matrices begin at multiples of 16 bytes, and the host knows where.
+template <class T>
+bool is_loadable(const Matrices<T>& x) {
+    return x.each == nullptr && reinterpret_cast<uintptr_t>(x.data) % 16 == 0 &&
+           (x.ld | x.stride) % static_cast<int64_t>(16 / sizeof(T)) == 0;
+}
+
 // True on Hopper if TMA can load A and B as they are stored, and the batch fits into a grid's third dimension.
 template <class T>
 bool is_for_tma(const Problem<T>& g) {
-    const auto in_packs = [](const auto& x) {
-        return x.ld % 8 == 0 && x.stride % 8 == 0 && reinterpret_cast<uintptr_t>(x.data) % 16 == 0;
-    };
     return softmax_stages::this_chip().capability == 9 && g.k != 0 && !g.a.transposed &&
-           !g.b.transposed && g.a.each == nullptr && g.b.each == nullptr && in_packs(g.a) &&
-           in_packs(g.b) && g.batch <= 65535;
+           !g.b.transposed && is_loadable(g.a) && is_loadable(g.b) && g.batch <= 65535;
 }
 
 // Computes C = alpha A B + beta C. Returns cudaErrorNotSupported for problems outside `accepts` above, for a batch of more

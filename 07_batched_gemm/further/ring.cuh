@@ -64,13 +64,9 @@ __global__ void __launch_bounds__(384, 1)
     for (int k = 0; k < g.k; k += kRingDeep) {
         wait(full[stage], parity);
         const T* const of_stage = tiles + stage * (kRingA + kRingB);
-        const hopper::Operand<false, 0> a(of_stage + warpgroup * 64 * kRingDeep);
-        const hopper::Operand<true, 64 * kRingDeep * sizeof(T)> b(of_stage + kRingA);
-        hopper::begin_products();
-#pragma unroll
-        for (int i = 0; i < kRingDeep / 16; ++i)
-            hopper::multiply<T, false, true>(sums, a[i], b[i], k + i);
-        hopper::commit_products();
+        const hopper::Operand a(of_stage + warpgroup * 64 * kRingDeep, false, 0);
+        const hopper::Operand b(of_stage + kRingA, true, 64 * kRingDeep * sizeof(T));
+        hopper::multiply<T>(sums, a, b, k != 0);
         // The previous stage's products have finished, so the copying warp may fill that stage again.
         hopper::wait_for_products<1>();
         if (k != 0 && threadIdx.x % 128 == 0)

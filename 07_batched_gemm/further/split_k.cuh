@@ -37,6 +37,52 @@ __device__ void ask_for_column(const BiasActivation<T, Activation>& epilogue, in
     early_launch::ask_for(epilogue.bias.bias + col);
 }
 
+// Adds up the sums that the blocks of a cluster have for one tile of C, kTileRows x kTileCols in lines kPitch apart in `own`,
+// and writes results. Each block takes the same share of the tile; kBlockThreads of its threads call this, `thread` is a
+// thread's number. All blocks must have stored their sums; other blocks may exit when cluster.barrier_wait() returns.
+template <int kTileRows, int kTileCols, int kPitch, int kBlockThreads, class T, class Epilogue>
+__device__ void add_up(const cooperative_groups::cluster_group& cluster, float* own, int thread,
+                       const Problem<T>& g, const Epilogue& epilogue, const Tile& tile) {
+    constexpr int kPack = 4, kAcross = kTileCols / kPack;
+    const int64_t rows = g.m - tile.row < kTileRows ? g.m - tile.row : kTileRows;
+    const int packs = static_cast<int>(rows) * kAcross;
+    const int parts = static_cast<int>(gridDim.y), part = static_cast<int>(blockIdx.y);
+    const int first = packs * part / parts + thread, end = packs * (part + 1) / parts;
+    if (first >= end) cluster.barrier_arrive();
+    for (int i = first; i < end; i += kBlockThreads) {
+        const int64_t c_row = tile.row + i / kAcross, c_col = tile.col + i % kAcross * kPack;
+        const bool is_there = c_col < g.n;
+        float4 four[kMostParts];
+#pragma unroll
+        for (int from = 0; from < kMostParts; ++from) {  // all loads are in flight at once
+            if (!is_there || from >= parts) continue;
+            const float* const theirs = cluster.map_shared_rank(own, from);
+            four[from] = *reinterpret_cast<const float4*>(theirs + i / kAcross * kPitch +
+                                                          i % kAcross * kPack);
+        }
+        float total[kPack] = {};
+#pragma unroll
+        for (int from = 0; from < kMostParts; ++from) {
+            if (!is_there || from >= parts) continue;
+            total[0] += four[from].x, total[1] += four[from].y;
+            total[2] += four[from].z, total[3] += four[from].w;
+        }
+        // The thread has read its last sums: other blocks may exit while it writes.
+        if (i + kBlockThreads >= end) cluster.barrier_arrive();
+        if (!is_there) continue;
+        T* const c = &g.c[tile.batch](c_row, c_col);
+        Pack<T, kPack> pack{};
+        if (g.beta != 0.f) pack = *reinterpret_cast<const Pack<T, kPack>*>(c);
+#pragma unroll
+        for (int j = 0; j < kPack; ++j) {
+            float result = g.alpha * total[j];
+            if (g.beta != 0.f) result += g.beta * static_cast<float>(pack.element[j]);
+            pack.element[j] = static_cast<T>(epilogue(result, tile.batch, c_row, c_col + j));
+        }
+        *reinterpret_cast<Pack<T, kPack>*>(c) = pack;
+    }
+}
+
 // Earlier kernels that still run may write A and C, but not B, because this kernel reads B before it waits for them.
 template <class T, class Layouts, class Epilogue>
 __global__ void __launch_bounds__(Few::kThreads, Few::kBlocksPerMultiprocessor)
@@ -71,40 +117,8 @@ __global__ void __launch_bounds__(Few::kThreads, Few::kBlocksPerMultiprocessor)
     }
     cluster.sync();  // all blocks have stored their sums
 
-    constexpr int kPack = 4, kAcross = Few::kCols / kPack, kPacks = Few::kRows * kAcross;
-    const int first = part * Few::kThreads + static_cast<int>(threadIdx.x);
-    for (int i = first; i < kPacks; i += parts * Few::kThreads) {
-        const int64_t c_row = tile.row + i / kAcross, c_col = tile.col + i % kAcross * kPack;
-        const bool is_there = c_row < g.m && c_col < g.n;
-        float4 four[kMostParts];
-#pragma unroll
-        for (int from = 0; from < kMostParts; ++from) {  // all loads are in flight at once
-            if (!is_there || from >= parts) continue;
-            const float* const theirs = cluster.map_shared_rank(own, from);
-            four[from] = *reinterpret_cast<const float4*>(theirs + i / kAcross * kPitch +
-                                                          i % kAcross * kPack);
-        }
-        float total[kPack] = {};
-#pragma unroll
-        for (int from = 0; from < kMostParts; ++from) {
-            if (!is_there || from >= parts) continue;
-            total[0] += four[from].x, total[1] += four[from].y;
-            total[2] += four[from].z, total[3] += four[from].w;
-        }
-        // The thread has read its last sums: other blocks may exit while it writes.
-        if (i + parts * Few::kThreads >= kPacks) cluster.barrier_arrive();
-        if (!is_there) continue;
-        T* const c = &g.c[tile.batch](c_row, c_col);
-        Pack<T, kPack> pack{};
-        if (g.beta != 0.f) pack = *reinterpret_cast<const Pack<T, kPack>*>(c);
-#pragma unroll
-        for (int j = 0; j < kPack; ++j) {
-            float result = g.alpha * total[j];
-            if (g.beta != 0.f) result += g.beta * static_cast<float>(pack.element[j]);
-            pack.element[j] = static_cast<T>(epilogue(result, tile.batch, c_row, c_col + j));
-        }
-        *reinterpret_cast<Pack<T, kPack>*>(c) = pack;
-    }
+    add_up<Few::kRows, Few::kCols, kPitch, Few::kThreads>(
+        cluster, own, static_cast<int>(threadIdx.x), g, epilogue, tile);
     cluster.barrier_wait();  // all blocks have read this block's sums
 #endif
 }

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 07_batched_gemm/further/packed_lines, version 1.0
+//
+// Matrices that TMA cannot load, made loadable: a kernel copies their lines to a workspace, each to a multiple of 16 bytes.
+//   new here   one kernel for A and B, a warp per line; then hopper_gemm.cuh's kernel multiplies the copies, and its threads
+//              write C if C's lines do not begin at multiples of 16 bytes either
+//   traffic    beside the product's own: A and B once more, read and written
+//   accepts    half and bfloat16, any address and distance of lines and matrices, also matrices that are given by pointers
+//   needs      compute capability 9.0, compiled for sm_90a
+//   source     the aligned copies that cuBLAS and PyTorch make for such matrices
+#pragma once
+#include "hopper_gemm.cuh"
+
+namespace batched_gemm {
+
+// The lines of an operand, `lines` of each of `matrices` matrices, and where their copies begin: to + pitch * number.
+template <class T>
+struct PackedLines {
+    Matrices<const T> from{};
+    int64_t matrices = 0, lines = 0, length = 0, pitch = 0;
+    T* to = nullptr;
+
+    PackedLines() = default;
+    // Nothing has to be copied if TMA can load the matrices as they are.
+    PackedLines(const Matrices<const T>& x, int64_t batch, int64_t line_count,
+                int64_t line_length) {
+        if (is_loadable(x)) return;
+        from = x;
+        matrices = x.each == nullptr && x.stride == 0 ? 1 : batch;
+        lines = line_count;
+        length = line_length;
+        pitch = (length + kPerPack<T> - 1) / kPerPack<T> * kPerPack<T>;
+    }
+    __host__ __device__ int64_t all_lines() const { return matrices * lines; }
+    size_t bytes() const { return sizeof(T) * static_cast<size_t>(all_lines() * pitch); }
+    // The copies as matrices.
+    Matrices<const T> packed() const {
+        Matrices<const T> x;
+        x.data = to;
+        x.ld = pitch;
+        x.stride = matrices == 1 ? 0 : lines * pitch;
+        x.transposed = from.transposed;
+        return x;
+    }
+};
+
+// Copies a line by a warp. A lane copies two neighbours: it reads single elements, which may lie anywhere, and writes pairs.
+template <class T>
+__device__ void copy_line(const PackedLines<T>& of, int64_t number, int lane) {
+    const T* const from = of.from[number / of.lines].data + number % of.lines * of.from.ld;
+    T* const to = of.to + number * of.pitch;
+#pragma unroll 4
+    for (int64_t i = 2 * lane; i < of.length; i += 64) {
+        Pack<T, 2> pair{};
+        pair.element[0] = from[i];
+        if (i + 1 < of.length) pair.element[1] = from[i + 1];
+        *reinterpret_cast<Pack<T, 2>*>(to + i) = pair;  // a pitch is even, so a pair always fits
+    }
+}
+
+// Each warp copies a line of `first` or `second`, then the line that lies as many lines further as there are warps.
+template <class T>
+__global__ void __launch_bounds__(256)
+    pack_lines_kernel(const PackedLines<T> first, const PackedLines<T> second) {
+    const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+    const int64_t of_first = first.all_lines(), count = of_first + second.all_lines();
+    for (int64_t number = int64_t{blockIdx.x} * 8 + warp; number < count;
+         number += int64_t{gridDim.x} * 8) {
+        if (number < of_first) {
+            copy_line(first, number, lane);
+        } else {
+            copy_line(second, number - of_first, lane);
+        }
+    }
+}
+
+// The copies of a problem's operands, one after the other in a workspace.
+template <class T>
+struct PackedOperands {
+    PackedLines<T> a, b;
+    explicit PackedOperands(const Problem<T>& g)
+        : a(g.a, g.batch, g.a.transposed ? g.k : g.m, g.a.transposed ? g.m : g.k),
+          b(g.b, g.batch, g.b.transposed ? g.n : g.k, g.b.transposed ? g.k : g.n) {}
+    size_t bytes() const { return a.bytes() + b.bytes(); }  // 0: TMA can load both
+};
+
+// Computes C = epilogue(alpha A B + beta C), with copies in `workspace`, PackedOperands(g).bytes() bytes at a multiple of 16.
+// Asynchronous on stream. Returns the errors of hopper_with(), and cudaErrorInvalidValue for a missing or misaligned workspace.
+template <class T, class Epilogue>
+cudaError_t packed_with(const Problem<T>& g, void* workspace, const Epilogue& epilogue,
+                        cudaStream_t stream) {
+    const cudaError_t status = status_of(g, HopperTile<64>::kRows, HopperTile<64>::kCols);
+    if (status != cudaSuccess || is_empty(g)) return status;
+    PackedOperands<T> packed(g);
+    if (packed.bytes() == 0 || g.k == 0) return hopper_with(g, epilogue, stream);
+    if (!softmax_stages::usable_bytes(workspace, 1)) return cudaErrorInvalidValue;
+    if (softmax_stages::this_chip().capability != 9) return cudaErrorNotSupported;
+    const cudaError_t compiled = check_compiled(hopper_kernel<T, HopperTile<256>, Epilogue>);
+    if (compiled != cudaSuccess) return compiled;
+    packed.a.to = static_cast<T*>(workspace);
+    packed.b.to = packed.a.to + packed.a.bytes() / sizeof(T);
+    Problem<T> copied = g;
+    if (packed.a.bytes() != 0) copied.a = packed.a.packed();
+    if (packed.b.bytes() != 0) copied.b = packed.b.packed();
+
+    constexpr int64_t kLinesOfBlock = 8, kBlocksAtOnce = 8;  // per multiprocessor
+    const int64_t blocks =
+        std::min((packed.a.all_lines() + packed.b.all_lines() - 1) / kLinesOfBlock + 1,
+                 kBlocksAtOnce * softmax_stages::this_chip().multiprocessors);
+    pack_lines_kernel<<<static_cast<unsigned>(blocks), 256, 0, stream>>>(packed.a, packed.b);
+    const cudaError_t launched = cudaGetLastError();
+    return launched == cudaSuccess ? hopper_with(copied, epilogue, stream) : launched;
+}
+
+}  // namespace batched_gemm
