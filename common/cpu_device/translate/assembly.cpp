@@ -386,7 +386,7 @@ private:
             add("); auto " + register_of(index) + " = " + kPtx + (is_read ? "old<" : "fresh<") +
                 letter + ">(cpu_device_o" + number + "); ");
         } else if (letter == "'n'") {
-            begin_with("constexpr " + kPtx + "Integer " + register_of(index) +
+            begin_with("[[maybe_unused]] constexpr " + kPtx + "Integer " + register_of(index) +
                        "{static_cast<long long>(");
             add(")}; ");
         } else {

@@ -451,7 +451,7 @@ TEST_CASE("wgmma gets its accumulators themselves, and its immediates as types")
         R"(asm("wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%0, %1}, %2, %2, 1, -1, %3;")";
     CHECK(of_asm(tf32 + R"( : "+f"(c[0]), "+f"(c[1]) : "l"(d), "n"(N));)") ==
           "do { auto&& o0 = (c[0]); auto&& o1 = (c[1]); [[maybe_unused]] const auto r2 = "
-          "take<'l'>(d); constexpr Integer r3{static_cast<long long>(N)}; { "
+          "take<'l'>(d); [[maybe_unused]] constexpr Integer r3{static_cast<long long>(N)}; { "
           "op_wgmma_mma_async<mods<dot_sync, dot_aligned, dot_m64n8k8, dot_f32, dot_tf32, "
           "dot_tf32>>(list(r2, r2, Constant<Integer{static_cast<long long>(1ull)}.value>{}, "
           "Constant<Integer{static_cast<long long>(-1ll)}.value>{}, Constant<r3.value>{}), "

@@ -66,6 +66,12 @@ __device__ inline int64_t number_of(const Operand& operand) {
 
 // ---------------------------------------------------------------- scalars
 
+// x with its sign, also where it is a char.
+template <class T>
+__device__ inline __int128 as_number(T x) {
+    return x;  // NOLINT(bugprone-signed-char-misuse)
+}
+
 // Saturates the result, then combines it with c by the second operation or inserts it into a part of c.
 template <class M, class Type, class D>
 __device__ inline void write_number(D&& d, __int128 result) {
@@ -74,7 +80,7 @@ __device__ inline void write_number(D&& d, __int128 result) {
     static_assert(!M::template has_one_of<dot_add, dot_min, dot_max>,
                   "a second operation needs the operand c");
     using T = value_of<Type>;
-    if constexpr (M::template has<dot_sat>) result = saturated<T>(result);
+    if constexpr (M::template has<dot_sat>) result = as_number(saturated<T>(result));
     write<T>(d, static_cast<T>(result));
 }
 template <class M, class Type, class D, class C>
@@ -84,9 +90,9 @@ __device__ inline void write_number(D&& d, __int128 result, const C& c) {
     constexpr bool kMerges = is_selected<std::decay_t<D>>;
     static_assert(!kMerges || !M::template has_one_of<dot_add, dot_min, dot_max>,
                   "a result has a part or a second operation, not both");
-    if constexpr (M::template has<dot_sat>) result = saturated<typename Part::type>(result);
-    // NOLINTNEXTLINE(bugprone-signed-char-misuse): a number, with its sign
-    const __int128 with = read<T>(c);
+    if constexpr (M::template has<dot_sat>)
+        result = as_number(saturated<typename Part::type>(result));
+    const __int128 with = as_number(read<T>(c));
     if constexpr (kMerges) {
         using Bits = std::make_unsigned_t<typename Part::type>;
         const uint32_t place = static_cast<uint32_t>(static_cast<Bits>(-1)) << Part::kBit;
