@@ -48,14 +48,14 @@ bool is_placed(const Matrices<T>& x, int64_t length) {
     return (x.data != nullptr || x.each != nullptr) && x.ld >= length && x.stride >= 0 &&
            reinterpret_cast<uintptr_t>(x.data) % sizeof(T) == 0;
 }
-template <class T>
-bool is_empty(const Problem<T>& g) {
+template <class T, class Result>
+bool is_empty(const Problem<T, Result>& g) {
     return g.batch == 0 || g.m == 0 || g.n == 0;
 }
 // Returns cudaErrorInvalidValue for a null or misaligned pointer, a negative size or stride, overlapping lines, one C
 // shared by several products, or at least 2^31 tiles of rows x cols; otherwise cudaSuccess.
-template <class T>
-cudaError_t status_of(const Problem<T>& g, int rows, int cols) {
+template <class T, class Result>
+cudaError_t status_of(const Problem<T, Result>& g, int rows, int cols) {
     if (g.batch < 0 || g.m < 0 || g.n < 0 || g.k < 0) return cudaErrorInvalidValue;
     if (is_empty(g)) return cudaSuccess;
     if (!is_placed(g.c, g.n) || g.c.transposed) return cudaErrorInvalidValue;

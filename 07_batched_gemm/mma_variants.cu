@@ -120,12 +120,13 @@ runner::Variant ring() {
 }
 
 // A problem of this shape without operands, for plans.
-Problem<__half> problem_at(const Shape& s) {
-    Problem<__half> g{};
+template <class T>
+Problem<T> problem_at(const Shape& s) {
+    Problem<T> g{};
     g.batch = s.batch, g.m = s.m, g.n = s.n, g.k = s.k;
     const auto stored = [](int64_t rows, int64_t cols, bool transposed) {
-        return matrices<const __half>(nullptr, transposed ? cols : rows, transposed ? rows : cols,
-                                      0, transposed);
+        return matrices<const T>(nullptr, transposed ? cols : rows, transposed ? rows : cols, 0,
+                                 transposed);
     };
     g.a = stored(s.m, s.k, s.transpose_a);
     g.b = stored(s.k, s.n, s.transpose_b);
@@ -133,8 +134,9 @@ Problem<__half> problem_at(const Shape& s) {
 }
 
 // The two blocks of a cluster load their common tiles of B once.
+template <class T>
 Traffic traffic_of_hopper(const Shape& s) {
-    const batched_gemm::HopperPlan plan = batched_gemm::hopper_plan(problem_at(s));
+    const batched_gemm::HopperPlan plan = batched_gemm::hopper_plan(problem_at<T>(s));
     return traffic_of_tiles(s, int64_t{plan.blocks} * batched_gemm::HopperTile<256>::kRows,
                             plan.cols);
 }
@@ -150,51 +152,57 @@ runner::Variant hopper() {
                                     return cudaErrorInvalidValue;  // not for float
                                 }),
                            8),
-                  batched_gemm::hopper_kernel<__half, Widest, batched_gemm::Plain>);
-    variant.traffic_at = [](const runner::Shape& shape, DType) { return traffic_of_hopper(shape); };
+                  batched_gemm::hopper_kernel<__half, __half, Widest, batched_gemm::Plain>);
+    variant.traffic_at = [](const runner::Shape& shape, DType) {
+        return traffic_of_hopper<__half>(shape);
+    };
     variant.traffic = variant.traffic_at(variant.operation->usual_shape(), DType::float16);
     return variant;
 }
 
-// Takes any lines; a launch copies those of A and B that TMA cannot load.
-runner::Variant packed_lines() {
-    using Widest = batched_gemm::HopperTile<256>;
-    runner::Variant variant = of_hopper(
-        rung("packed_lines", "hopper on copies of A and B with aligned lines", Widest::kRows,
-             Widest::kCols, kHalves, [](const auto&, cudaStream_t) { return cudaSuccess; }),
-        batched_gemm::hopper_kernel<__half, Widest, batched_gemm::Plain>);
+// Takes any lines and layouts of T or of the types in `dtypes`; a launch copies what TMA cannot load or wgmma cannot read.
+template <class T>
+runner::Variant packed(const std::string& name, const std::string& summary,
+                       std::vector<DType> dtypes) {
+    using Widest = batched_gemm::HopperTile<sizeof(T) == 2 ? 256 : 128>;
+    runner::Variant variant =
+        of_hopper(rung(name, summary, Widest::kRows, Widest::kCols, std::move(dtypes),
+                       [](const auto&, cudaStream_t) { return cudaSuccess; }),
+                  batched_gemm::hopper_kernel<T, T, Widest, batched_gemm::Plain>);
     variant.launch = [](const Call& call) {
         return runner::visit_but_double(call.dtype, [&](auto of) -> cudaError_t {
-            using T = typename decltype(of)::type;
-            if constexpr (sizeof(T) == 2) {
-                const Problem<T> g = problem_of<T>(call);
+            using Of = typename decltype(of)::type;
+            if constexpr (sizeof(Of) == sizeof(T)) {
+                const Problem<Of> g = problem_of<Of>(call);
                 const cudaError_t status = batched_gemm::packed_with(
                     g, call.workspace, batched_gemm::Plain{}, call.stream);
-                return status == cudaErrorNotSupported ? batched_gemm::mma_gemm(g, call.stream)
-                                                       : status;
+                if (status != cudaErrorNotSupported) return status;  // as with k = 0
+                if constexpr (sizeof(T) == 2)
+                    return batched_gemm::mma_gemm(g, call.stream);
+                else
+                    return batched_gemm::tf32_gemm(g, call.stream);
             }
-            return cudaErrorInvalidValue;  // not for float
+            return cudaErrorInvalidValue;  // of another size
         });
     };
     // Operands may begin anywhere, so both may have to be copied.
     variant.workspace_bytes = [](const runner::Shape& shape, DType) {
-        Problem<__half> g = problem_at(shape);
-        g.a.data = g.b.data = reinterpret_cast<const __half*>(sizeof(__half));
-        return batched_gemm::PackedOperands<__half>(g).bytes();
+        Problem<T> g = problem_at<T>(shape);
+        g.a.data = g.b.data = reinterpret_cast<const T*>(sizeof(T));
+        return batched_gemm::PackedOperands<T>(g).bytes();
     };
     variant.traffic_at = [](const runner::Shape& shape, DType) {
         const Shape s = shape;
-        const Problem<__half> g = problem_at(s);
-        Traffic traffic = traffic_of_hopper(s);
-        const batched_gemm::PackedOperands<__half> packed(g);
+        Traffic traffic = traffic_of_hopper<T>(s);
+        const batched_gemm::PackedOperands<T> copies(problem_at<T>(s));
         const double copied =
-            (packed.a.bytes() == 0 ? 0 : static_cast<double>(s.k) / static_cast<double>(s.n)) +
-            (packed.b.bytes() == 0 ? 0 : static_cast<double>(s.k) / static_cast<double>(s.m));
+            (copies.a.bytes() == 0 ? 0 : static_cast<double>(s.k) / static_cast<double>(s.n)) +
+            (copies.b.bytes() == 0 ? 0 : static_cast<double>(s.k) / static_cast<double>(s.m));
         traffic.loads += copied;
         traffic.stores += copied;
         return traffic;
     };
-    variant.traffic = variant.traffic_at(variant.operation->usual_shape(), DType::float16);
+    variant.traffic = variant.traffic_at(variant.operation->usual_shape(), runner::dtype_of<T>);
     return variant;
 }
 
@@ -211,7 +219,7 @@ runner::Variant few_rows() {
                            8),
                   batched_gemm::few_rows_kernel<__half, Lowest, batched_gemm::Plain>);
     variant.traffic_at = [](const runner::Shape& shape, DType) {
-        const int rows = batched_gemm::few_rows_plan(problem_at(shape), 1).rows;
+        const int rows = batched_gemm::few_rows_height(problem_at<__half>(shape));
         return traffic_of_tiles(shape, rows, Lowest::kCols);
     };
     variant.traffic = variant.traffic_at(variant.operation->usual_shape(), DType::float16);
@@ -249,25 +257,30 @@ runner::Variant half_sums() {
 
 std::vector<runner::Variant> mma_variants() {
     using operations::gemm::Kind;
+    runner::Variant hopper_tf32 =
+        packed<float>("hopper_tf32", "hopper with floats, 11 bits of each", {DType::float32});
+    hopper_tf32.operation = operations::gemm::operation(Kind::tf32);
     runner::Variant register_tiled = rung(
         "register_tiled", "vector_loads, tuned", batched_gemm::kBlockTile, batched_gemm::kBlockTile,
         kAll,
         [](const auto& g, cudaStream_t stream) { return batched_gemm::register_tiled(g, stream); });
     register_tiled.further = true;
-    return {register_tiled,
-            of_kind<float>("double_buffered", "register_tiled; the next tile loads meanwhile",
-                           Kind::float_sums, batched_gemm::double_buffered),
-            in_tiles_for_it(mma<true>("mma", "ldmatrix, mma.sync, cp.async; swizzled tiles")),
-            mma<false>("mma_unswizzled", "the same without the swizzle"),
-            split_k(),
-            one_tile(),
-            ring(),
-            hopper(),
-            packed_lines(),
-            few_rows(),
-            in_tiles_for_it(half_sums()),
-            of_kind<float>("mma_tf32", "mma of floats, 11 bits of each", Kind::tf32,
-                           batched_gemm::tf32_gemm<float>)};
+    return {
+        register_tiled,
+        of_kind<float>("double_buffered", "register_tiled; the next tile loads meanwhile",
+                       Kind::float_sums, batched_gemm::double_buffered),
+        in_tiles_for_it(mma<true>("mma", "ldmatrix, mma.sync, cp.async; swizzled tiles")),
+        mma<false>("mma_unswizzled", "the same without the swizzle"),
+        split_k(),
+        one_tile(),
+        ring(),
+        hopper(),
+        packed<__half>("packed_lines", "hopper on copies of A and B with aligned lines", kHalves),
+        few_rows(),
+        in_tiles_for_it(half_sums()),
+        of_kind<float>("mma_tf32", "mma of floats, 11 bits of each", Kind::tf32,
+                       batched_gemm::tf32_gemm<float>),
+        hopper_tf32};
 }
 
 }  // namespace batched_gemm_variants

@@ -26,13 +26,13 @@ struct Matrices {
 };
 
 // C[b] = alpha A[b] B[b] + beta C[b], m x k times k x n. With beta = 0 the kernels do not read C.
-template <class T>
+template <class T, class Result = T>
 struct Problem {
     int64_t batch, m, n, k;
     float alpha = 1.f;
     Matrices<const T> a, b;
     float beta = 0.f;
-    Matrices<T> c;
+    Matrices<Result> c;
 };
 
 // Computes element (row, col) of C from its sum of products and writes it; does nothing if C has no such element.

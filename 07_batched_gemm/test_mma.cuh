@@ -8,8 +8,9 @@
 #include "common/runner/device.hpp"
 #include "common/testing/catch.hpp"
 #include "common/testing/skip.hpp"
+#include "further/eight_bits.cuh"
 #include "further/few_rows.cuh"
-#include "further/hopper_gemm.cuh"
+#include "further/packed_lines.cuh"
 #include "further/ring.cuh"
 #include "further/split_k.cuh"
 
@@ -25,8 +26,8 @@ double product_at(int64_t i, const std::vector<T>& a, const std::vector<T>& b, i
     const int64_t batch = i / (m * n), row = i / n % m, col = i % n;
     double sum = 0;
     for (int64_t p = 0; p < k; ++p)
-        sum += runner::to_double(a[static_cast<size_t>((batch * m + row) * k + p)]) *
-               runner::to_double(b[static_cast<size_t>((batch * k + p) * n + col)]);
+        sum += double{static_cast<float>(a[static_cast<size_t>((batch * m + row) * k + p)])} *
+               double{static_cast<float>(b[static_cast<size_t>((batch * k + p) * n + col)])};
     return sum;
 }
 
@@ -184,7 +185,137 @@ TEST_CASE("persistent blocks compute several tiles, alone or in pairs, in bands 
             }
         }
     }
-    CHECK(wrong_plan({96, 1, 1}) == cudaErrorInvalidValue);
+    for (const batched_gemm::HopperPlan& plan :
+         {batched_gemm::HopperPlan{96, 1, 1}, batched_gemm::HopperPlan{0, 1, 1},
+          batched_gemm::HopperPlan{64, 0, 1}, batched_gemm::HopperPlan{64, 3, 1},
+          batched_gemm::HopperPlan{64, 1, 0}})
+        CHECK(wrong_plan(plan) == cudaErrorInvalidValue);
+}
+
+// Products whose operands run along k, A as it is and B transposed.
+template <class T, class Result>
+struct AlongK {
+    AlongK(int64_t batch, int64_t m, int64_t n, int64_t k, int64_t c_pitch)
+        : a(Case<T>::numbers(batch * m * k, 1, 1)),
+          b(Case<T>::numbers(batch * k * n, 2, 1)),
+          on_a(a),
+          on_c(static_cast<size_t>(batch * m * c_pitch)) {
+        std::vector<T> turned(b.size());
+        for (int64_t i = 0; i < batch * k * n; ++i)
+            turned[static_cast<size_t>((i / (k * n) * n + i % n) * k + i / n % k)] =
+                b[static_cast<size_t>(i)];
+        on_b = DeviceBuffer<T>(turned);
+        g.batch = batch, g.m = m, g.n = n, g.k = k;
+        g.a.data = on_a.data(), g.a.ld = k, g.a.stride = m * k;
+        g.b.data = on_b.data(), g.b.ld = k, g.b.stride = n * k, g.b.transposed = true;
+        g.c.data = on_c.data(), g.c.ld = c_pitch, g.c.stride = m * c_pitch;
+    }
+    // Returns how many results differ from wanted(product, row, column).
+    template <class Launch, class Wanted>
+    int wrong(Launch launch, Wanted wanted) {
+        on_c.poison();
+        REQUIRE(launch(g) == cudaSuccess);
+        REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+        const std::vector<Result> c = on_c.download();
+        int wrong = 0;
+        for (int64_t i = 0; i < g.batch * g.m * g.n; ++i) {
+            const int64_t row = i / g.n, col = i % g.n;
+            const double want = wanted(product_at(i, a, b, g.m, g.n, g.k), row % g.m, col);
+            wrong += static_cast<double>(
+                         static_cast<float>(c[static_cast<size_t>(row * g.c.ld + col)])) != want;
+        }
+        return wrong;
+    }
+    std::vector<T> a, b;
+    DeviceBuffer<T> on_a, on_b{size_t{0}};
+    DeviceBuffer<Result> on_c;
+    Problem<T, Result> g{};
+};
+
+template <class T, class Result>
+struct Types {
+    using Element = T;
+    using Of = Result;
+};
+using EightE4m3 = Types<__nv_fp8_e4m3, __half>;
+using WideE4m3 = Types<__nv_fp8_e4m3, float>;
+using EightInts = Types<int8_t, __nv_bfloat16>;
+using WideInts = Types<int8_t, int>;
+using Tf32 = Types<float, float>;
+TEMPLATE_TEST_CASE(
+    "Hopper's kernel multiplies other types, and writes results of two and four bytes", "",
+    EightE4m3, WideE4m3, EightInts, WideInts, Tf32) {
+    using T = typename TestType::Element;
+    using Result = typename TestType::Of;
+    if (!has_hopper()) return testing::skip("wgmma is there for sm_90a alone");
+    const auto product = [](double x, int64_t, int64_t) { return x; };
+    for (const int cols : {64, 128, 256}) {
+        if (cols == 256 && sizeof(Result) == 4) continue;
+        for (const int64_t c_pitch : {320, 301}) {  // by tensor stores, and by threads
+            INFO(cols << " columns, pitch " << c_pitch);
+            AlongK<T, Result> one(2, 200, 300, 144, c_pitch);
+            CHECK(one.wrong(
+                      [&](const auto& g) {
+                          return batched_gemm::launch_hopper(g,
+                                                             batched_gemm::HopperPlan{cols, 2, 1},
+                                                             4, batched_gemm::Plain{}, nullptr);
+                      },
+                      product) == 0);
+        }
+    }
+    AlongK<T, Result> one(1, 8, 16, 16, 16);
+    const auto status = [&] {
+        return batched_gemm::hopper_with(one.g, batched_gemm::Plain{}, nullptr);
+    };
+    CHECK(status() == cudaSuccess);
+    one.g.b.transposed = false;
+    one.g.b.ld = 16;
+    CHECK(status() == cudaErrorNotSupported);
+    one.g.b.transposed = true;
+    one.g.alpha = 2;
+    CHECK(status() == (std::is_same_v<Result, int> ? cudaErrorInvalidValue : cudaSuccess));
+}
+
+TEMPLATE_TEST_CASE("operands that do not run along k are turned on the way to a workspace", "",
+                   EightE4m3, WideInts, Tf32) {
+    using T = typename TestType::Element;
+    using Result = typename TestType::Of;
+    if (!has_hopper()) return testing::skip("wgmma is there for sm_90a alone");
+    AlongK<T, Result> one(2, 70, 101, 45, 101);
+    // A as k x m, B as k x n.
+    std::vector<T> turned(one.a.size());
+    for (int64_t i = 0; i < 2 * 70 * 45; ++i)
+        turned[static_cast<size_t>((i / (70 * 45) * 45 + i % 45) * 70 + i / 45 % 70)] =
+            one.a[static_cast<size_t>(i)];
+    const DeviceBuffer<T> a(turned), b(one.b);
+    one.g.a.data = a.data(), one.g.a.ld = 70, one.g.a.transposed = true;
+    one.g.b.data = b.data(), one.g.b.ld = 101, one.g.b.transposed = false;
+    DeviceBuffer<unsigned char> workspace(batched_gemm::PackedOperands<T>(one.g).bytes());
+    const auto run = [&](const auto& g) {
+        return batched_gemm::packed_with(g, workspace.data(), batched_gemm::Plain{}, nullptr);
+    };
+    CHECK(one.wrong(run, [](double x, int64_t, int64_t) { return x; }) == 0);
+    CHECK(batched_gemm::packed_with(one.g, nullptr, batched_gemm::Plain{}, nullptr) ==
+          cudaErrorInvalidValue);
+}
+
+TEMPLATE_TEST_CASE("8-bit products are scaled as a whole, by rows and by columns", "", EightE4m3,
+                   EightInts) {
+    using T = typename TestType::Element;
+    if (!has_hopper()) return testing::skip("wgmma is there for sm_90a alone");
+    AlongK<T, float> one(2, 24, 136, 48, 136);
+    std::vector<float> rows, cols;
+    for (int i = 0; i < 136; ++i) rows.push_back(1.f + i % 3), cols.push_back(0.5f * (1 + i % 5));
+    const DeviceBuffer<float> on_rows(rows), on_cols(cols), quarter(std::vector<float>{0.25f});
+    const auto wrong = [&](const batched_gemm::Scales& scales, auto factor) {
+        return one.wrong(
+            [&](const auto& g) { return batched_gemm::eight_bit_gemm(g, scales, nullptr); },
+            [&](double x, int64_t row, int64_t col) { return x * factor(row, col); });
+    };
+    CHECK(wrong({}, [](int64_t, int64_t) { return 1; }) == 0);
+    CHECK(wrong({quarter.data(), on_rows.data(), on_cols.data()}, [&](int64_t row, int64_t col) {
+              return 0.25 * rows[static_cast<size_t>(row)] * cols[static_cast<size_t>(col)];
+          }) == 0);
 }
 
 TEMPLATE_TEST_CASE("each epilogue changes every result of Hopper's kernel", "", __half,
@@ -238,7 +369,8 @@ TEST_CASE("few rows: every height of tiles, any number of blocks that share k") 
                   },
                   [](double x, double b, double) { return x + b > 0 ? x + b : 0; }) == 0);
     }
-    for (const FewRowsPlan& plan : {FewRowsPlan{16, 0}, FewRowsPlan{16, 9}, FewRowsPlan{48, 1}})
+    for (const FewRowsPlan& plan :
+         {FewRowsPlan{16, 0}, FewRowsPlan{16, 9}, FewRowsPlan{48, 1}, FewRowsPlan{0, 1}})
         CHECK(launch(plan, false) == cudaErrorInvalidValue);
     one.g.a.transposed = true;
     CHECK(launch({16, 1}, false) == cudaErrorInvalidValue);
@@ -250,18 +382,30 @@ TEST_CASE("few rows: every height of tiles, any number of blocks that share k") 
 }
 
 TEST_CASE("a plan for few rows fills the GPU and gives each block some steps") {
-    const auto plan = [](int64_t batch, int64_t m, int64_t n, int64_t k, bool transposed = false) {
+    // As an H100 with two blocks per multiprocessor: 132 multiprocessors in groups of 16 and 18.
+    const batched_gemm::ClustersAtOnce h100{{0, 264, 132, 85, 66, 50, 41, 35, 31}};
+    const auto problem = [](int64_t batch, int64_t m, int64_t n, int64_t k,
+                            bool transposed = false) {
         Problem<__half> g{};
         g.batch = batch, g.m = m, g.n = n, g.k = k, g.a.transposed = transposed;
-        return batched_gemm::few_rows_plan(g, 132);
+        return g;
     };
-    CHECK(plan(1, 32, 4096, 4096).rows == 32);
-    CHECK(plan(1, 32, 4096, 4096).parts == 8);
-    CHECK(plan(1, 1, 4096, 300).parts == 1);
-    CHECK(plan(1, 1, 11008, 4096).parts == 3);  // 86 tiles: 258 blocks of 264
-    CHECK(plan(1, 17, 128, 4096, true).rows == 64);
-    CHECK(plan(1000, 500, 4096, 4096).rows == 128);
-    CHECK(plan(1000, 500, 4096, 4096).parts == 1);
+    const auto rows = [](const Problem<__half>& g) { return batched_gemm::few_rows_height(g); };
+    const auto parts = [&](const Problem<__half>& g) {
+        return batched_gemm::few_rows_parts(g, rows(g), h100);
+    };
+    CHECK(rows(problem(1, 1, 8, 8)) == 16);
+    CHECK(rows(problem(1, 32, 4096, 4096)) == 32);
+    CHECK(rows(problem(1, 17, 128, 4096, true)) == 64);
+    CHECK(rows(problem(1000, 500, 4096, 4096)) == 128);
+    CHECK(parts(problem(1, 32, 4096, 4096)) ==
+          7);                                     // 32 tiles: 35 clusters of 7 run at once, 31 of 8
+    CHECK(parts(problem(1, 1, 4096, 300)) == 1);  // one part has four steps
+    CHECK(parts(problem(1, 1, 10880, 4096)) == 3);  // 85 tiles
+    CHECK(parts(problem(1, 1, 128, 4096)) == 8);    // one tile
+    CHECK(parts(problem(1000, 500, 4096, 4096)) == 1);
+    const batched_gemm::ClustersAtOnce none{{0, 8, 0, 0, 0, 0, 0, 0, 0}};
+    CHECK(batched_gemm::few_rows_parts(problem(1, 1, 128, 4096), 16, none) == 1);
 }
 
 TEMPLATE_TEST_CASE("each epilogue changes every result as it should", "", __half, __nv_bfloat16) {

@@ -119,12 +119,12 @@ __global__ void __launch_bounds__(Tiles::kThreads, 2)
         cluster.sync();  // all blocks have stored their sums
     }
     if (warpgroup == 2) {
-        cluster.barrier_arrive();
+        if (parts > 1) cluster.barrier_arrive();
     } else {
         add_up<Tiles::kRows, Tiles::kCols, Tiles::kPitch, Tiles::kMultiplying>(
             cluster, own, static_cast<int>(threadIdx.x), g, epilogue, tile);
     }
-    cluster.barrier_wait();  // all blocks have read this block's sums
+    if (parts > 1) cluster.barrier_wait();  // all blocks have read this block's sums
 #else
     __trap();  // compiled for another architecture
 #endif
@@ -134,24 +134,65 @@ struct FewRowsPlan {
     int rows;   // of a tile: 16, 32, 64 or 128
     int parts;  // blocks that share k, 1 to kMostParts
 };
-// Returns the lowest tiles that hold all rows, and the parts with which the busiest multiprocessor loads least.
+// The number of clusters of each size that a GPU runs at the same time. A cluster lies in one group of multiprocessors, and
+// groups differ in size, so this is less than all places divided by the size.
+struct ClustersAtOnce {
+    int64_t of[kMostParts + 1];
+};
+
+// Returns the rows of the lowest tiles that hold all rows of C.
 template <class T>
-FewRowsPlan few_rows_plan(const Problem<T>& g, int64_t multiprocessors) {
-    FewRowsPlan best{16, 1};
-    while (best.rows < 128 && best.rows < g.m) best.rows *= 2;
-    if (g.a.transposed && best.rows < 64) best.rows = 64;
-    const double tiles = static_cast<double>(g.batch) *
-                         static_cast<double>((g.m - 1) / best.rows + 1) *
+int few_rows_height(const Problem<T>& g) {
+    int rows = g.a.transposed ? 64 : 16;  // lines along m have 64 elements
+    while (rows < 128 && rows < g.m) rows *= 2;
+    return rows;
+}
+// Returns the number of parts with which the waves of clusters take the fewest steps.
+template <class T>
+int few_rows_parts(const Problem<T>& g, int rows, const ClustersAtOnce& clusters) {
+    const double tiles = static_cast<double>(g.batch) * static_cast<double>((g.m - 1) / rows + 1) *
                          static_cast<double>((g.n - 1) / FewRowsTile<16>::kCols + 1);
-    const double places = 2 * static_cast<double>(std::max<int64_t>(1, multiprocessors));
-    const auto load = [&](int parts) { return std::ceil(tiles * parts / places) / parts; };
+    const auto load = [&](int parts) {
+        return std::ceil(tiles / static_cast<double>(std::max<int64_t>(1, clusters.of[parts]))) /
+               parts;
+    };
     constexpr int64_t kFewestSteps = 4;  // of a part
     constexpr double kGain = 0.9;        // more parts must pay for adding up more sums
+    int best = 1;
     for (int parts = 2; parts <= kMostParts; ++parts) {
-        if (parts * kFewestSteps * 64 <= g.k && load(parts) < kGain * load(best.parts))
-            best.parts = parts;
+        if (clusters.of[parts] > 0 && parts * kFewestSteps * 64 <= g.k &&
+            load(parts) < kGain * load(best))
+            best = parts;
     }
     return best;
+}
+
+// Sets *clusters to what the current device runs of tiles of this type.
+template <class Tiles, class T, class Epilogue>
+cudaError_t find_clusters(ClustersAtOnce* clusters) {
+    const auto kernel = few_rows_kernel<T, Tiles, Epilogue>;
+    const cudaError_t status = hopper::prepare(kernel, static_cast<unsigned>(Tiles::kBytes));
+    if (status != cudaSuccess) return status;
+    const auto ask = [=](ClustersAtOnce* answer, int) {
+        for (int parts = 1; parts <= kMostParts; ++parts) {
+            cudaLaunchAttribute cluster{};
+            cluster.id = cudaLaunchAttributeClusterDimension;
+            cluster.val.clusterDim.x = cluster.val.clusterDim.z = 1;
+            cluster.val.clusterDim.y = static_cast<unsigned>(parts);
+            cudaLaunchConfig_t config{};
+            config.gridDim = dim3(1, static_cast<unsigned>(parts));
+            config.blockDim = dim3(Tiles::kThreads);
+            config.dynamicSmemBytes = Tiles::kBytes;
+            config.attrs = &cluster;
+            config.numAttrs = 1;
+            int count = 0;
+            const cudaError_t error = cudaOccupancyMaxActiveClusters(&count, kernel, &config);
+            if (error != cudaSuccess) return error;
+            answer->of[parts] = count;
+        }
+        return cudaSuccess;
+    };
+    return warp_softmax::ask_once(clusters, ask, reinterpret_cast<const void*>(kernel));
 }
 
 template <class Tiles, class T, class Epilogue>
@@ -177,42 +218,61 @@ cudaError_t launch_few_rows(const Problem<T>& g, int parts, const Epilogue& epil
     return launched == cudaSuccess ? refusal : launched;
 }
 
+// Calls run(FewRowsTile<rows>{}). Returns cudaErrorInvalidValue for other tiles, and for low ones if A is transposed.
+template <class T, class Run>
+cudaError_t with_few_rows_tile(const Problem<T>& g, int rows, Run run) {
+    if (g.a.transposed && rows < 64) return cudaErrorInvalidValue;
+    switch (rows) {
+        case 16:
+            return run(FewRowsTile<16>{});
+        case 32:
+            return run(FewRowsTile<32>{});
+        case 64:
+            return run(FewRowsTile<64>{});
+        case 128:
+            return run(FewRowsTile<128>{});
+        default:
+            return cudaErrorInvalidValue;
+    }
+}
+
 // Computes C = epilogue(alpha A B + beta C). Asynchronous on stream. early: see early_launch.cuh; kernels of the stream that
 // may still be running must then not write B. Returns cudaErrorNotSupported for problems outside `accepts` above and without
 // Hopper; cudaErrorInvalidValue for tiles or parts that a plan may not have.
 template <class T, class Epilogue>
 cudaError_t few_rows_with(const Problem<T>& g, const FewRowsPlan& plan, const Epilogue& epilogue,
                           cudaStream_t stream, bool early = false) {
-    if (plan.parts < 1 || plan.parts > kMostParts) return cudaErrorInvalidValue;
+    if (plan.parts < 1 || plan.parts > kMostParts || plan.rows < 1) return cudaErrorInvalidValue;
     const cudaError_t status = status_of(g, plan.rows, FewRowsTile<16>::kCols);
     if (status != cudaSuccess || is_empty(g)) return status;
-    if (softmax_stages::this_chip().capability != 9 || !consists_of_packs(g) || g.k == 0)
+    if (softmax_stages::this_chip().capability != 9 || !consists_of_packs(g) || g.k == 0 ||
+        !has_coordinates(g))
         return cudaErrorNotSupported;
-    const auto launch = [&](auto tiles) {
+    return with_few_rows_tile(g, plan.rows, [&](auto tiles) {
         return launch_few_rows<decltype(tiles)>(g, plan.parts, epilogue, stream, early);
-    };
-    if (g.a.transposed && plan.rows < 64) return cudaErrorInvalidValue;
-    switch (plan.rows) {
-        case 16:
-            return launch(FewRowsTile<16>{});
-        case 32:
-            return launch(FewRowsTile<32>{});
-        case 64:
-            return launch(FewRowsTile<64>{});
-        case 128:
-            return launch(FewRowsTile<128>{});
-        default:
-            return cudaErrorInvalidValue;
-    }
+    });
+}
+// The same with a plan for the current device.
+template <class T, class Epilogue>
+cudaError_t few_rows_with(const Problem<T>& g, const Epilogue& epilogue, cudaStream_t stream,
+                          bool early = false) {
+    FewRowsPlan plan{few_rows_height(g), 1};
+    const cudaError_t status = status_of(g, plan.rows, FewRowsTile<16>::kCols);
+    if (status != cudaSuccess || is_empty(g)) return status;
+    if (softmax_stages::this_chip().capability != 9) return cudaErrorNotSupported;
+    ClustersAtOnce clusters{};
+    const cudaError_t found = with_few_rows_tile(g, plan.rows, [&](auto tiles) {
+        return find_clusters<decltype(tiles), T, Epilogue>(&clusters);
+    });
+    if (found != cudaSuccess) return found;
+    plan.parts = few_rows_parts(g, plan.rows, clusters);
+    return few_rows_with(g, plan, epilogue, stream, early);
 }
 
 // The same without an epilogue. Calls mma_gemm() for problems that the kernel does not accept.
 template <class T>
 cudaError_t few_rows_gemm(const Problem<T>& g, cudaStream_t stream) {
-    const int64_t multiprocessors = softmax_stages::this_chip().multiprocessors;
-    const cudaError_t status =
-        g.m < 1 ? cudaErrorNotSupported
-                : few_rows_with(g, few_rows_plan(g, multiprocessors), Plain{}, stream);
+    const cudaError_t status = few_rows_with(g, Plain{}, stream);
     return status == cudaErrorNotSupported ? mma_gemm(g, stream) : status;
 }
 

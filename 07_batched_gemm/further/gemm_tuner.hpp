@@ -59,8 +59,7 @@ std::vector<Candidate<T>> own_candidates() {
                            return hopper_with(g, Plain{}, stream);
                        }});
         all.push_back({"few_rows", [](const Problem<T>& g, cudaStream_t stream) {
-                           const int64_t count = softmax_stages::this_chip().multiprocessors;
-                           return few_rows_with(g, few_rows_plan(g, count), Plain{}, stream);
+                           return few_rows_with(g, Plain{}, stream);
                        }});
         all.push_back({"split_k", [](const Problem<T>& g, cudaStream_t stream) {
                            return split_k_gemm(g, split_k_parts(g), stream);

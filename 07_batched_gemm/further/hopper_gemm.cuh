@@ -3,12 +3,13 @@
 // softmax-stages 07_batched_gemm/further/hopper_gemm, version 1.0
 //
 // Matrix products at the speed of Hopper's tensor cores: a persistent, warp-specialised kernel.
-//   new here   after ring.cuh: blocks are persistent, so the next tile's operands arrive while a block writes results; the
-//              two blocks of a cluster share their tiles of B: each loads one half and multicasts it; the order of tiles
-//              reuses lines in the L2; results leave through stmatrix and tensor stores; an epilogue
+//   new here   after ring.cuh: blocks are persistent, and a tile's results leave, through stmatrix and tensor stores, beside
+//              the next tile's products; the two blocks of a cluster share their tiles of B: each loads one half and
+//              multicasts it; the order of tiles reuses lines in the L2; an epilogue
 //   traffic    loads per element of C: k / 256 + k / 256, because a cluster computes 256 x 256
 //   accepts    half and bfloat16, sums in float; A and B each row-major or transposed, lines and matrices of A and B that
-//              begin at multiples of 16 bytes, any C; k > 0
+//              begin at multiples of 16 bytes, any C; k > 0. With A row-major and B transposed also e4m3 and float (as
+//              tf32), and int8_t with sums in int; results are half, bfloat16, float or, of int8_t, int
 //   needs      compute capability 9.0, compiled for sm_90a
 //   source     PTX ISA 9.0; CUTLASS's warp-specialised persistent kernels; public worklogs of products on an H100
 #pragma once
@@ -18,20 +19,20 @@
 namespace batched_gemm {
 
 // A tile of C is 128 x kColumns: 64, 128 or 256. A block has three warpgroups: two multiply 64 rows each, the last one copies.
-// Shared memory holds a ring of stages, each a tile of A and a tile of B with 64 elements along k, and a patch per multiplying
-// warpgroup for slices of 64 x 64 results. A patch for all 256 columns would cost a stage.
+// Shared memory holds a ring of stages, each a tile of A and a tile of B with 128 bytes along k, and a patch per multiplying
+// warpgroup for slices of results: 64 rows of 128 bytes. A patch for all 256 columns would cost a stage. Sizes are in bytes.
 template <int kColumns>
 struct HopperTile {
-    static constexpr int kRows = 128, kCols = kColumns, kDeep = 64;
+    static constexpr int kRows = 128, kCols = kColumns, kLine = 128;
     static constexpr int kStages = kCols == 256 ? 4 : kCols == 128 ? 6 : 8;
     static constexpr int kMultipliers = 2, kThreads = (kMultipliers + 1) * 128;
-    static constexpr int kOfA = kRows * kDeep, kOfB = kCols * kDeep;  // elements
-    static constexpr int kSlice = 64 * 64, kSlices = kCols == 64 ? 1 : 2;
+    static constexpr int kOfA = kRows * kLine, kOfB = kCols * kLine;
+    static constexpr int kSlice = 64 * kLine, kSlices = kCols == 64 ? 1 : 2;
     static constexpr int kPatch = kSlices * kSlice;
     static constexpr int kSums = kCols / 2;  // of a thread
-    static constexpr unsigned kStageBytes = (kOfA + kOfB) * 2;
+    static constexpr unsigned kStageBytes = kOfA + kOfB;
     static constexpr unsigned kBytes =
-        kStages * kStageBytes + kMultipliers * kPatch * 2 + 1024;  // the last to align the first
+        kStages * kStageBytes + kMultipliers * kPatch + 1024;  // the last to align the first
 };
 
 // The order of the clusters' tiles. Consecutive tiles go down a band of `band` rows of tiles, then to the next column. Clusters
@@ -65,19 +66,33 @@ struct RingPlace {
     }
 };
 
-// Calls each(sum, row, column) for each of the thread's sums; the warpgroup's 64 rows begin at first_row.
-template <int kSums, class Each>
-__device__ void for_each_sum(float (&sums)[kSums], int64_t first_row, int64_t first_col,
-                             Each each) {
+// Calls each(sum, row, column) for each of the thread's sums that C has; the warpgroup's 64 rows begin at first_row.
+template <int kSums, class T, class Result, class Each>
+__device__ void for_each_sum(float (&sums)[kSums], const Problem<T, Result>& g, int first_row,
+                             int first_col, Each each) {
     const int thread = static_cast<int>(threadIdx.x) % 128, lane = thread % 32;
-    const int64_t row = first_row + thread / 32 * 16 + lane / 4, col = first_col + lane % 4 * 2;
+    const int row = first_row + thread / 32 * 16 + lane / 4, col = first_col + lane % 4 * 2;
+    const auto walk = [&](auto is_whole) {
 #pragma unroll
-    for (int i = 0; i < kSums; ++i) each(sums[i], row + i / 2 % 2 * 8, col + i / 4 * 8 + i % 2);
+        for (int i = 0; i < kSums; ++i) {
+            // The compiler moves no load across this, so it needs registers for 16 loads and not for all.
+            if (i % 16 == 0) __syncwarp();
+            const int at_row = row + i / 2 % 2 * 8, at_col = col + i / 4 * 8 + i % 2;
+            if (decltype(is_whole)::value || (at_row < g.m && at_col < g.n))
+                each(sums[i], at_row, at_col);
+        }
+    };
+    // A branch per sum would keep loads from overlapping; most tiles need none.
+    if (first_row + 64 <= g.m && first_col + 2 * kSums <= g.n) {
+        walk(std::true_type{});
+    } else {
+        walk(std::false_type{});
+    }
 }
 
 // Turns sums into results. Products with beta or an epilogue run loops of their own, so plain ones do not pay for them.
-template <int kSums, class T, class Epilogue>
-__device__ void finish(float (&sums)[kSums], const Problem<T>& g, const Epilogue& epilogue,
+template <int kSums, class T, class Result, class Epilogue>
+__device__ void finish(float (&sums)[kSums], const Problem<T, Result>& g, const Epilogue& epilogue,
                        int batch, int first_row, int first_col) {
     if (g.beta == 0.f) {
         if (g.alpha != 1.f) {
@@ -85,35 +100,45 @@ __device__ void finish(float (&sums)[kSums], const Problem<T>& g, const Epilogue
             for (int i = 0; i < kSums; ++i) sums[i] *= g.alpha;
         }
     } else {
-        const Matrices<T> c = g.c[batch];
-        for_each_sum(sums, first_row, first_col, [&](float& sum, int64_t row, int64_t col) {
-            if (row < g.m && col < g.n)
-                sum = g.alpha * sum + g.beta * static_cast<float>(c(row, col));
+        const Result* const c = g.c[batch].data;
+        const int64_t ld = g.c.ld;
+        for_each_sum(sums, g, first_row, first_col, [&](float& sum, int row, int col) {
+            sum = g.alpha * sum + g.beta * static_cast<float>(c[row * ld + col]);
         });
     }
     if constexpr (!std::is_same_v<Epilogue, Plain>) {
-        for_each_sum(sums, first_row, first_col, [&](float& sum, int64_t row, int64_t col) {
-            if (row < g.m && col < g.n) sum = epilogue(sum, batch, row, col);
-        });
+        for_each_sum(sums, g, first_row, first_col,
+                     [&](float& sum, int row, int col) { sum = epilogue(sum, batch, row, col); });
     }
 }
 
-// A thread's results of a tile, rounded and two in a word, and where the tile begins. They leave while the warpgroup
+// A thread's results of a tile, as words of one or two results, and where the tile begins. They leave while the warpgroup
 // multiplies the next tile: no result has to wait for shared memory before the tensor cores continue.
-template <class T, class Tile>
+template <class T, class Result, class Tile>
 struct LeavingResults {
-    static constexpr int kParts = Tile::kCols / 64 / Tile::kSlices;
-    const Problem<T>& g;
+    static constexpr int kSize = sizeof(Result);            // 2 or 4
+    static constexpr int kSliceCols = Tile::kLine / kSize;  // of C
+    static constexpr int kParts = Tile::kCols / kSliceCols / Tile::kSlices;
+    static constexpr int kWords = Tile::kSums * kSize / 4;
+    static_assert(kParts <= 2, "a part leaves beside each of the next tile's first two steps");
+    const Problem<T, Result>& g;
     const CUtensorMap* c_map;  // nullptr if TMA cannot store C
-    T* patch;                  // the warpgroup's
+    unsigned char* patch;      // the warpgroup's
     int warpgroup;
-    uint32_t pairs[Tile::kSums / 2] = {};
+    uint32_t words[kWords] = {};
     int row = 0, col = 0, batch = 0;
 
-    __device__ void take(const float (&results)[Tile::kSums]) {
+    template <class Sum>
+    __device__ void take(const Sum (&results)[Tile::kSums]) {
 #pragma unroll
-        for (int i = 0; i < Tile::kSums / 2; ++i)
-            pairs[i] = hopper::two_as_word<T>(results[2 * i], results[2 * i + 1]);
+        for (int i = 0; i < kWords; ++i) {
+            if constexpr (kSize == 2) {
+                words[i] = hopper::two_as_word<Result>(results[2 * i], results[2 * i + 1]);
+            } else {
+                const auto result = static_cast<Result>(results[i]);
+                memcpy(&words[i], &result, sizeof result);
+            }
+        }
     }
     // Writes part `number` of the warpgroup's 64 rows; does nothing if there is none.
     __device__ void leave(int number) const {
@@ -124,63 +149,88 @@ struct LeavingResults {
     }
 
 private:
-    // stmatrix stores slices of 64 columns in the patch, whose lines are swizzled, and tensor stores copy them to C. The
-    // stores skip rows and columns outside C.
+    // Stores slices of results in the patch, whose lines are swizzled; tensor stores copy them to C and skip rows and columns
+    // outside C.
     template <int kPart>
     __device__ void leave() const {
-        constexpr int kSlice = Tile::kSlice, kSlices = Tile::kSlices;
-        const int thread = static_cast<int>(threadIdx.x) % 128, lane = thread % 32;
-        const int line = thread / 32 * 16 + lane % 16;  // the line whose address this lane passes
+        const int thread = static_cast<int>(threadIdx.x) % 128;
         if (thread == 0) hopper::wait_for_stores();
         hopper::synchronize_warpgroup(1 + warpgroup);
-#pragma unroll
-        for (int j = 0; j < 4 * kSlices; ++j) {
-            const uint32_t* const of = pairs + (kPart * 4 * kSlices + j) * 4;
-            const int chunk = j % 4 * 2 + lane / 16;
-            hopper::store_matrices(patch + j / 4 * kSlice + line * 64 + (chunk ^ line % 8) * 8,
-                                   {of[0], of[1], of[2], of[3]});
-        }
-        const int first_col = col + kPart * kSlices * 64;
+        store_in_patch(words + kPart * Tile::kSlices * kSlice32);
+        const int first_col = col + kPart * Tile::kSlices * kSliceCols;
         if (c_map == nullptr) return write_lines(first_col);
         hopper::order_before_copies();
         hopper::synchronize_warpgroup(1 + warpgroup);
         if (thread == 0) {
-            for (int slice = 0; slice < kSlices; ++slice)
-                hopper::store(*c_map, first_col + slice * 64, row, batch, patch + slice * kSlice);
+            for (int slice = 0; slice < Tile::kSlices; ++slice)
+                hopper::store(*c_map, first_col + slice * kSliceCols, row, batch,
+                              patch + slice * Tile::kSlice);
             hopper::commit_stores();
+        }
+    }
+    static constexpr int kSlice32 = Tile::kSlice / 128 / 4;  // words of a slice that a thread has
+
+    // The place of 16 bytes of a slice's line.
+    __device__ unsigned char* place(int slice, int line, int chunk) const {
+        return patch + slice * Tile::kSlice + line * Tile::kLine + (chunk ^ line % 8) * 16;
+    }
+    __device__ void store_in_patch(const uint32_t* of) const {
+        const int thread = static_cast<int>(threadIdx.x) % 128, lane = thread % 32;
+        const int first_line = thread / 32 * 16;
+#pragma unroll
+        for (int i = 0; i < Tile::kSlices * kSlice32; i += 4) {
+            const int slice = i / kSlice32, group = i % kSlice32 / 4;
+            if constexpr (kSize == 2) {  // a group has 16 columns
+                hopper::store_matrices(place(slice, first_line + lane % 16, 2 * group + lane / 16),
+                                       {of[i], of[i + 1], of[i + 2], of[i + 3]});
+            } else {  // 8 columns. Two lines of a pair have their chunks in the same banks, so odd lines take another group.
+                const bool is_odd = lane / 4 % 2 != 0;
+                const int other = (i ^ 8), chosen_group = is_odd ? group ^ 2 : group;
+#pragma unroll
+                for (int half = 0; half < 4; half += 2) {
+                    unsigned char* const chunk = place(slice, first_line + lane / 4 + 4 * half,
+                                                       2 * chosen_group + lane % 4 / 2);
+                    *reinterpret_cast<uint2*>(chunk + lane % 2 * 8) =
+                        make_uint2(is_odd ? of[other + half] : of[i + half],
+                                   is_odd ? of[other + half + 1] : of[i + half + 1]);
+                }
+            }
         }
     }
     // Each warp writes the 16 lines that it has stored in the patch, element by element.
     __device__ void write_lines(int first_col) const {
         __syncwarp();
-        const Matrices<T> c = g.c[batch];
-        const int warp = static_cast<int>(threadIdx.x) / 32 % 4,
-                  lane = static_cast<int>(threadIdx.x) % 32;
-        for (int i = 0; i < 16 * Tile::kSlices; ++i) {
-            const int line = warp * 16 + i % 16, slice = i / 16;
-            for (int j = lane; j < 64; j += 32) {
-                const int64_t to_row = row + line, to_col = first_col + slice * 64 + j;
-                if (to_row < g.m && to_col < g.n)
-                    c(to_row, to_col) =
-                        patch[slice * Tile::kSlice + line * 64 + ((j / 8 ^ line % 8) * 8 + j % 8)];
+        constexpr int kOfChunk = 16 / kSize;
+        const int thread = static_cast<int>(threadIdx.x) % 128, lane = thread % 32;
+        const int first_line = thread / 32 * 16;
+        const int lines = static_cast<int>(g.m) - row - first_line,
+                  cols = static_cast<int>(g.n) - first_col - lane;
+        Result* to = g.c[batch].data + (row + first_line) * g.c.ld + first_col + lane;
+#pragma unroll 1
+        for (int i = 0; i < 16 && i < lines; ++i, to += g.c.ld) {
+#pragma unroll
+            for (int j = 0; j < Tile::kSlices * kSliceCols; j += 32) {
+                const int slice = j / kSliceCols, in_line = j % kSliceCols + lane;
+                const auto* const chunk = reinterpret_cast<const Result*>(
+                    place(slice, first_line + i, in_line / kOfChunk));
+                if (j < cols) to[j] = chunk[lane % kOfChunk];
             }
         }
     }
 };
 #endif
 
-template <class T, class Tile, class Epilogue>
+template <class T, class Result, class Tile, class Epilogue>
 __global__ void __launch_bounds__(Tile::kThreads, 1)
     hopper_kernel(const __grid_constant__ CUtensorMap a_map,
                   const __grid_constant__ CUtensorMap b_map,
-                  const __grid_constant__ CUtensorMap c_map, const Problem<T> g,
+                  const __grid_constant__ CUtensorMap c_map, const Problem<T, Result> g,
                   const TileOrder order, const bool stores_tensors, const Epilogue epilogue) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-    constexpr int kStages = Tile::kStages, kDeep = Tile::kDeep;
+    constexpr int kStages = Tile::kStages, kLine = Tile::kLine, kDeep = kLine / sizeof(T);
     __shared__ uint64_t full[kStages], empty[kStages];
-    T* const tiles =
-        reinterpret_cast<T*>(shared_bytes + (1024 - shared_address(shared_bytes) % 1024) % 1024);
-    const auto a_of = [&](int stage) { return tiles + stage * (Tile::kOfA + Tile::kOfB); };
+    unsigned char* const tiles = shared_bytes + (1024 - shared_address(shared_bytes) % 1024) % 1024;
+    const auto a_of = [&](int stage) { return tiles + stage * Tile::kStageBytes; };
     const auto b_of = [&](int stage) { return a_of(stage) + Tile::kOfA; };
 
     const bool turned_a = g.a.transposed, turned_b = !g.b.transposed;  // lines do not run along k
@@ -204,7 +254,8 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
     if (warpgroup == Tile::kMultipliers) {
         hopper::give_registers<40>();
         if (threadIdx.x % 128 == 0) {
-            const auto load_b = [&](T* to, int column, int row, int batch, uint64_t& barrier) {
+            const auto load_b = [&](unsigned char* to, int column, int row, int batch,
+                                    uint64_t& barrier) {
                 if (blocks == 1) return load(to, b_map, column, row, batch, barrier);
                 hopper::load_for((1 << blocks) - 1, to, b_map, column, row, batch, barrier);
             };
@@ -219,11 +270,11 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
                     wait(empty[place.stage], place.parity ^ 1);
                     uint64_t& barrier = full[place.stage];
                     arrive_and_expect(barrier, Tile::kStageBytes);
-                    T *const a = a_of(place.stage), *const b = b_of(place.stage);
+                    unsigned char *const a = a_of(place.stage), *const b = b_of(place.stage);
                     const int k = step * kDeep;
                     if (turned_a) {
                         for (int i = 0; i < Tile::kRows; i += 64)
-                            load(a + i * kDeep, a_map, row + i, k, batch_a, barrier);
+                            load(a + i * kLine, a_map, row + i, k, batch_a, barrier);
                     } else {
                         load(a, a_map, k, row, batch_a, barrier);
                     }
@@ -231,13 +282,16 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
                     const int piece = turned_b ? 64 : Tile::kCols / 2;  // columns
                     for (int i = rank * piece; i < Tile::kCols; i += blocks * piece) {
                         if (turned_b) {
-                            load_b(b + i * kDeep, col + i, k, batch_b, barrier);
+                            load_b(b + i * kLine, col + i, k, batch_b, barrier);
                         } else {
-                            load_b(b + i * kDeep, k, col + i, batch_b, barrier);
+                            load_b(b + i * kLine, k, col + i, batch_b, barrier);
                         }
                     }
                 }
             }
+            // Then all blocks have read what this block has multicast to them, and reported it here.
+            for (int i = 0; i < kStages; ++i, place.advance())
+                wait(empty[place.stage], place.parity ^ 1);
         }
         __syncwarp();
     } else {
@@ -247,20 +301,19 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
             const int thread = static_cast<int>(threadIdx.x) % 128;
             if (thread < blocks) hopper::arrive_at(empty[stage], thread);
         };
-        float sums[Tile::kSums];
-        LeavingResults<T, Tile> results{
+        hopper::SumOf<T> sums[Tile::kSums];
+        LeavingResults<T, Result, Tile> results{
             g, stores_tensors ? &c_map : nullptr,
-            tiles + kStages * (Tile::kOfA + Tile::kOfB) + warpgroup * Tile::kPatch, warpgroup};
+            tiles + kStages * Tile::kStageBytes + warpgroup * Tile::kPatch, warpgroup};
         for (int number = first; number < order.count; number += apart) {
             const ClusterTile tile(order, number);
             const bool are_waiting = number != first;  // results of the tile before
             int previous = 0;
             for (int step = 0; step < steps; ++step) {
                 wait(full[place.stage], place.parity);
-                constexpr unsigned kApart = 64 * kDeep * sizeof(T);
-                const hopper::Operand a(a_of(place.stage) + warpgroup * 64 * kDeep, turned_a,
-                                        kApart);
-                const hopper::Operand b(b_of(place.stage), turned_b, kApart);
+                const hopper::Operand a(a_of(place.stage) + warpgroup * 64 * kLine, turned_a,
+                                        64 * kLine);
+                const hopper::Operand b(b_of(place.stage), turned_b, 64 * kLine);
                 hopper::multiply<T>(sums, a, b, step != 0);
                 // These products keep the tensor cores busy while results leave and the previous stage is released.
                 if (are_waiting) results.leave(step);
@@ -277,8 +330,22 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
             results.row = (tile.row * blocks + rank) * Tile::kRows + warpgroup * 64;
             results.col = tile.col * Tile::kCols;
             results.batch = tile.batch;
-            finish(sums, g, epilogue, results.batch, results.row, results.col);
-            results.take(sums);
+            if constexpr (std::is_same_v<Result, int>) {
+                results.take(sums);
+            } else if constexpr (std::is_same_v<hopper::SumOf<T>, float>) {
+                finish(sums, g, epilogue, results.batch, results.row, results.col);
+                results.take(sums);
+            } else {
+                float values[Tile::kSums];
+#pragma unroll
+                for (int i = 0; i < Tile::kSums; ++i) {
+                    values[i] = static_cast<float>(sums[i]);
+                    sums[i] =
+                        0;  // frees the register: wgmma overwrites it, which the compiler does not know
+                }
+                finish(values, g, epilogue, results.batch, results.row, results.col);
+                results.take(values);
+            }
         }
         if (first < order.count) {
             results.leave(0);
@@ -297,30 +364,33 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
 }
 
 struct HopperPlan {
-    int cols;    // of a tile: 64, 128 or 256
+    int cols;    // of a tile: 64, 128, or, for results of two bytes, 256
     int blocks;  // of a cluster; they share their tiles of B
     int band;    // rows of tiles, see TileOrder
 };
 // Returns two blocks per cluster, unless the second would have no rows, and the narrowest tiles that hold all columns.
-template <class T>
-HopperPlan hopper_plan(const Problem<T>& g) {
-    const int cols = g.n <= 64 ? 64 : g.n <= 128 ? 128 : 256;
+template <class T, class Result>
+HopperPlan hopper_plan(const Problem<T, Result>& g) {
+    const int cols = g.n <= 64 ? 64 : g.n <= 128 || sizeof(Result) == 4 ? 128 : 256;
     return g.m <= 128 ? HopperPlan{cols, 1, 8} : HopperPlan{cols, 2, 4};
 }
 
-template <class Tile, class T, class Epilogue>
-cudaError_t launch_hopper_tiles(const Problem<T>& g, const HopperPlan& plan, int64_t at_once,
-                                const Epilogue& epilogue, cudaStream_t stream) {
-    const auto kernel = hopper_kernel<T, Tile, Epilogue>;
+template <class Tile, class T, class Result, class Epilogue>
+cudaError_t launch_hopper_tiles(const Problem<T, Result>& g, const HopperPlan& plan,
+                                int64_t at_once, const Epilogue& epilogue, cudaStream_t stream) {
+    const auto kernel = hopper_kernel<T, Result, Tile, Epilogue>;
+    // tf32: TMA rounds floats on the way, where wgmma would cut them off.
+    const auto type =
+        std::is_same_v<T, float> ? CU_TENSOR_MAP_DATA_TYPE_TFLOAT32 : tensor_type<T>();
     cudaError_t error = hopper::prepare(kernel, Tile::kBytes);
     CUtensorMap a_map, b_map, c_map{};
     if (error == cudaSuccess)
-        error = g.a.transposed ? describe(&a_map, g.a, g.k, g.m, g.batch, Tile::kDeep)
-                               : describe(&a_map, g.a, g.m, g.k, g.batch, Tile::kRows);
+        error = g.a.transposed ? describe(&a_map, g.a, g.k, g.m, g.batch, 64, type)
+                               : describe(&a_map, g.a, g.m, g.k, g.batch, Tile::kRows, type);
     if (error == cudaSuccess)
-        error = g.b.transposed ? describe(&b_map, g.b, g.n, g.k, g.batch, Tile::kCols / 2)
-                               : describe(&b_map, g.b, g.k, g.n, g.batch, Tile::kDeep);
-    const bool stores_tensors = is_loadable(g.c);
+        error = g.b.transposed ? describe(&b_map, g.b, g.n, g.k, g.batch, Tile::kCols / 2, type)
+                               : describe(&b_map, g.b, g.k, g.n, g.batch, 64, type);
+    const bool stores_tensors = is_loadable(g.c, g.batch);
     if (error == cudaSuccess && stores_tensors)
         error = describe(&c_map, g.c, g.m, g.n, g.batch, 64);
     if (error != cudaSuccess) return error;
@@ -343,33 +413,45 @@ cudaError_t launch_hopper_tiles(const Problem<T>& g, const HopperPlan& plan, int
     config.stream = stream;
     config.attrs = &cluster;
     config.numAttrs = 1;
-    return cudaLaunchKernelEx(&config, kernel, a_map, b_map, c_map, g, order, stores_tensors,
-                              epilogue);
+    error = cudaLaunchKernelEx(&config, kernel, a_map, b_map, c_map, g, order, stores_tensors,
+                               epilogue);
+    if (error != cudaSuccess) cudaGetLastError();
+    return error;
 }
 
 // Computes C = epilogue(alpha A B + beta C) with at most `at_once` blocks. Returns cudaErrorNotSupported for problems outside
-// `accepts` above, for 2^30 tiles or more, and without Hopper; cudaErrorInvalidValue for other tiles than the plan may have.
-template <class T, class Epilogue>
-cudaError_t launch_hopper(const Problem<T>& g, const HopperPlan& plan, int64_t at_once,
+// `accepts` above, for 2^30 tiles or more, and without Hopper; cudaErrorInvalidValue for other tiles than the plan may have,
+// and for alpha, beta or an epilogue where results are ints.
+template <class T, class Result, class Epilogue>
+cudaError_t launch_hopper(const Problem<T, Result>& g, const HopperPlan& plan, int64_t at_once,
                           const Epilogue& epilogue, cudaStream_t stream) {
+    static_assert(sizeof(Result) == 2 || sizeof(Result) == 4,
+                  "results of one byte need a patch of their own");
+    const bool is_tile =
+        plan.cols == 64 || plan.cols == 128 || (plan.cols == 256 && sizeof(Result) == 2);
+    if (!is_tile || plan.blocks < 1 || plan.blocks > 2 || plan.band < 1)
+        return cudaErrorInvalidValue;
     const cudaError_t status = status_of(g, HopperTile<64>::kRows, plan.cols);
     if (status != cudaSuccess || is_empty(g)) return status;
-    if (softmax_stages::this_chip().capability != 9 || !is_loadable(g.a) || !is_loadable(g.b) ||
-        g.k == 0)
+    if (std::is_same_v<Result, int> &&
+        (g.alpha != 1.f || g.beta != 0.f || !std::is_same_v<Epilogue, Plain>))
+        return cudaErrorInvalidValue;
+    const bool is_along_k = !g.a.transposed && g.b.transposed;
+    if (softmax_stages::this_chip().capability != 9 || !has_coordinates(g) ||
+        !is_loadable(g.a, g.batch) || !is_loadable(g.b, g.batch) || g.k == 0 ||
+        (sizeof(T) != 2 && !is_along_k))
         return cudaErrorNotSupported;
-    switch (plan.cols) {
-        case 64:
-            return launch_hopper_tiles<HopperTile<64>>(g, plan, at_once, epilogue, stream);
-        case 128:
-            return launch_hopper_tiles<HopperTile<128>>(g, plan, at_once, epilogue, stream);
-        case 256:
-            return launch_hopper_tiles<HopperTile<256>>(g, plan, at_once, epilogue, stream);
-        default:
-            return cudaErrorInvalidValue;
+    const auto launch = [&](auto tile) {
+        return launch_hopper_tiles<decltype(tile)>(g, plan, at_once, epilogue, stream);
+    };
+    if constexpr (sizeof(Result) == 2) {
+        if (plan.cols == 256) return launch(HopperTile<256>{});
     }
+    return plan.cols == 64 ? launch(HopperTile<64>{}) : launch(HopperTile<128>{});
 }
-template <class T, class Epilogue>
-cudaError_t hopper_with(const Problem<T>& g, const Epilogue& epilogue, cudaStream_t stream) {
+template <class T, class Result, class Epilogue>
+cudaError_t hopper_with(const Problem<T, Result>& g, const Epilogue& epilogue,
+                        cudaStream_t stream) {
     return launch_hopper(g, hopper_plan(g), softmax_stages::this_chip().multiprocessors, epilogue,
                          stream);
 }

@@ -4,10 +4,12 @@
 //
 // Hopper's asynchronous instructions, one function each, beyond those in one_tile.cuh. ring.cuh and hopper_gemm.cuh use them.
 //   new here   no idea of its own; one_tile.md explains the instructions
-//   accepts    half and bfloat16, with sums in float
+//   accepts    half, bfloat16, e4m3 and float (as tf32) with sums in float, int8_t with sums in int
 //   needs      compute capability 9.0, compiled for sm_90a; the device functions exist only there
 //   source     PTX ISA 9.0: mbarrier, cp.async.bulk.tensor, wgmma.mma_async, stmatrix, setmaxnreg
 #pragma once
+#include <cuda_fp8.h>
+
 #include "one_tile.cuh"
 
 namespace batched_gemm {
@@ -134,8 +136,9 @@ __device__ inline void wait_for_products() {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kGroups) : "memory");
 }
 
-// A tile of an operand of wgmma: 64 elements along k, in lines of 128 swizzled bytes. Lines run along k, or, if `turned`, along
-// m or n; then the next 64 rows or columns begin `apart` bytes further. operator[] returns the descriptor of a step of 16.
+// A tile of an operand of wgmma, in lines of 128 swizzled bytes. Lines run along k, or, if `turned`, along m or n; then the next
+// 64 rows or columns begin `apart` bytes further. operator[] returns the descriptor of a step of 32 bytes along k, or of 16
+// elements if `turned`. Only elements of 16 bits may be turned.
 struct Operand {
     bool turned;
     uint64_t first;
@@ -145,11 +148,15 @@ struct Operand {
           first((shared_address(tile) & 0x3ffffu) >> 4 |
                 uint64_t{(turned ? apart : 16) >> 4} << 16 | uint64_t{1024 >> 4} << 32 |
                 uint64_t{1} << 62),
-          next((turned ? 16 * 128 : 16 * 2) >> 4) {}
+          next((turned ? 16 * 128 : 32) >> 4) {}
     __device__ uint64_t operator[](int step) const { return first + step * next; }
 };
 
-// Starts d = A B, or d += A B if `adds`, for 64 x 16 elements of A and 16 x 2 kSums of B.
+// Products of T are summed in this type.
+template <class T>
+using SumOf = std::conditional_t<std::is_same_v<T, int8_t>, int, float>;
+
+// Starts d = A B, or d += A B if `adds`, for 64 rows of A, 2 kSums columns of B and 32 bytes along k.
 #define SUMS_8 "%0, %1, %2, %3, %4, %5, %6, %7"
 #define SUMS_16 SUMS_8 ", %8, %9, %10, %11, %12, %13, %14, %15"
 #define SUMS_32 \
@@ -166,93 +173,113 @@ struct Operand {
     ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111" \
     ", %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, " \
     "%127"
-#define D8(i)                                                                           \
-    "+f"(d[i]), "+f"(d[(i) + 1]), "+f"(d[(i) + 2]), "+f"(d[(i) + 3]), "+f"(d[(i) + 4]), \
-        "+f"(d[(i) + 5]), "+f"(d[(i) + 6]), "+f"(d[(i) + 7])
-#define D16(i) D8(i), D8((i) + 8)
-#define D32(i) D16(i), D16((i) + 16)
-#define D64(i) D32(i), D32((i) + 32)
-#define D128(i) D64(i), D64((i) + 64)
-#define WGMMA_16(type)                                                          \
-    asm volatile(                                                               \
-        "{\n.reg .pred adds;\nsetp.ne.b32 adds, %10, 0;\n"                      \
-        "wgmma.mma_async.sync.aligned.m64n16k16.f32." type "." type " {" SUMS_8 \
-        "}, %8, %9, adds, 1, 1, %11, %12;\n}"                                   \
-        : D8(0)                                                                 \
+#define D8(as, i)                                                                             \
+    as(d[i]), as(d[(i) + 1]), as(d[(i) + 2]), as(d[(i) + 3]), as(d[(i) + 4]), as(d[(i) + 5]), \
+        as(d[(i) + 6]), as(d[(i) + 7])
+#define D16(as, i) D8(as, i), D8(as, (i) + 8)
+#define D32(as, i) D16(as, i), D16(as, (i) + 16)
+#define D64(as, i) D32(as, i), D32(as, (i) + 32)
+#define D128(as, i) D64(as, i), D64(as, (i) + 64)
+#define WGMMA_16(k, types, rest)                                                             \
+    asm volatile(                                                                            \
+        "{\n.reg .pred adds;\nsetp.ne.b32 adds, %10, 0;\n"                                   \
+        "wgmma.mma_async.sync.aligned.m64n16" k "." types " {" SUMS_8 "}, %8, %9, adds" rest \
+        ";\n}"                                                                               \
+        : D8("+f", 0)                                                                        \
         : "l"(a), "l"(b), "r"(adds), "n"(kTurnedA), "n"(kTurnedB))
-#define WGMMA_32(type)                                                           \
-    asm volatile(                                                                \
-        "{\n.reg .pred adds;\nsetp.ne.b32 adds, %18, 0;\n"                       \
-        "wgmma.mma_async.sync.aligned.m64n32k16.f32." type "." type " {" SUMS_16 \
-        "}, %16, %17, adds, 1, 1, %19, %20;\n}"                                  \
-        : D16(0)                                                                 \
+#define WGMMA_32(k, types, rest)                                                                \
+    asm volatile(                                                                               \
+        "{\n.reg .pred adds;\nsetp.ne.b32 adds, %18, 0;\n"                                      \
+        "wgmma.mma_async.sync.aligned.m64n32" k "." types " {" SUMS_16 "}, %16, %17, adds" rest \
+        ";\n}"                                                                                  \
+        : D16("+f", 0)                                                                          \
         : "l"(a), "l"(b), "r"(adds), "n"(kTurnedA), "n"(kTurnedB))
-#define WGMMA_64(type)                                                           \
-    asm volatile(                                                                \
-        "{\n.reg .pred adds;\nsetp.ne.b32 adds, %34, 0;\n"                       \
-        "wgmma.mma_async.sync.aligned.m64n64k16.f32." type "." type " {" SUMS_32 \
-        "}, %32, %33, adds, 1, 1, %35, %36;\n}"                                  \
-        : D32(0)                                                                 \
+#define WGMMA_64(k, types, rest)                                                                \
+    asm volatile(                                                                               \
+        "{\n.reg .pred adds;\nsetp.ne.b32 adds, %34, 0;\n"                                      \
+        "wgmma.mma_async.sync.aligned.m64n64" k "." types " {" SUMS_32 "}, %32, %33, adds" rest \
+        ";\n}"                                                                                  \
+        : D32("+f", 0)                                                                          \
         : "l"(a), "l"(b), "r"(adds), "n"(kTurnedA), "n"(kTurnedB))
-#define WGMMA_128(type)                                                           \
-    asm volatile(                                                                 \
-        "{\n.reg .pred adds;\nsetp.ne.b32 adds, %66, 0;\n"                        \
-        "wgmma.mma_async.sync.aligned.m64n128k16.f32." type "." type " {" SUMS_64 \
-        "}, %64, %65, adds, 1, 1, %67, %68;\n}"                                   \
-        : D64(0)                                                                  \
+#define WGMMA_128(k, types, rest)                                                                \
+    asm volatile(                                                                                \
+        "{\n.reg .pred adds;\nsetp.ne.b32 adds, %66, 0;\n"                                       \
+        "wgmma.mma_async.sync.aligned.m64n128" k "." types " {" SUMS_64 "}, %64, %65, adds" rest \
+        ";\n}"                                                                                   \
+        : D64("+f", 0)                                                                           \
         : "l"(a), "l"(b), "r"(adds), "n"(kTurnedA), "n"(kTurnedB))
-#define WGMMA_256(type)                                                            \
-    asm volatile(                                                                  \
-        "{\n.reg .pred adds;\nsetp.ne.b32 adds, %130, 0;\n"                        \
-        "wgmma.mma_async.sync.aligned.m64n256k16.f32." type "." type " {" SUMS_128 \
-        "}, %128, %129, adds, 1, 1, %131, %132;\n}"                                \
-        : D128(0)                                                                  \
+#define WGMMA_256(k, types, rest)                                        \
+    asm volatile(                                                        \
+        "{\n.reg .pred adds;\nsetp.ne.b32 adds, %130, 0;\n"              \
+        "wgmma.mma_async.sync.aligned.m64n256" k "." types " {" SUMS_128 \
+        "}, %128, %129, adds" rest ";\n}"                                \
+        : D128("+f", 0)                                                  \
         : "l"(a), "l"(b), "r"(adds), "n"(kTurnedA), "n"(kTurnedB))
+#define WGMMA_64_OF_INTEGERS()                                                               \
+    asm volatile(                                                                            \
+        "{\n.reg .pred adds;\nsetp.ne.b32 adds, %34, 0;\n"                                   \
+        "wgmma.mma_async.sync.aligned.m64n64k32.s32.s8.s8 {" SUMS_32 "}, %32, %33, adds;\n}" \
+        : D32("+r", 0)                                                                       \
+        : "l"(a), "l"(b), "r"(adds))
+#define WGMMA_128_OF_INTEGERS()                                                               \
+    asm volatile(                                                                             \
+        "{\n.reg .pred adds;\nsetp.ne.b32 adds, %66, 0;\n"                                    \
+        "wgmma.mma_async.sync.aligned.m64n128k32.s32.s8.s8 {" SUMS_64 "}, %64, %65, adds;\n}" \
+        : D64("+r", 0)                                                                        \
+        : "l"(a), "l"(b), "r"(adds))
+#define WGMMA_256_OF_INTEGERS()                                                                  \
+    asm volatile(                                                                                \
+        "{\n.reg .pred adds;\nsetp.ne.b32 adds, %130, 0;\n"                                      \
+        "wgmma.mma_async.sync.aligned.m64n256k32.s32.s8.s8 {" SUMS_128 "}, %128, %129, adds;\n}" \
+        : D128("+r", 0)                                                                          \
+        : "l"(a), "l"(b), "r"(adds))
 template <class T, bool kTurnedA, bool kTurnedB>
-__device__ inline void multiply_16(float (&d)[8], uint64_t a, uint64_t b, int adds) {
-    if constexpr (std::is_same_v<T, __half>) {
-        WGMMA_16("f16");
-    } else {
-        WGMMA_16("bf16");
-    }
+__device__ inline void multiply_32_bytes(SumOf<T> (&d)[8], uint64_t a, uint64_t b, int adds) {
+    if constexpr (std::is_same_v<T, __half>) WGMMA_16("k16", "f32.f16.f16", ", 1, 1, %11, %12");
+    if constexpr (std::is_same_v<T, __nv_bfloat16>)
+        WGMMA_16("k16", "f32.bf16.bf16", ", 1, 1, %11, %12");
 }
 template <class T, bool kTurnedA, bool kTurnedB>
-__device__ inline void multiply_16(float (&d)[16], uint64_t a, uint64_t b, int adds) {
-    if constexpr (std::is_same_v<T, __half>) {
-        WGMMA_32("f16");
-    } else {
-        WGMMA_32("bf16");
-    }
+__device__ inline void multiply_32_bytes(SumOf<T> (&d)[16], uint64_t a, uint64_t b, int adds) {
+    if constexpr (std::is_same_v<T, __half>) WGMMA_32("k16", "f32.f16.f16", ", 1, 1, %19, %20");
+    if constexpr (std::is_same_v<T, __nv_bfloat16>)
+        WGMMA_32("k16", "f32.bf16.bf16", ", 1, 1, %19, %20");
 }
 template <class T, bool kTurnedA, bool kTurnedB>
-__device__ inline void multiply_16(float (&d)[32], uint64_t a, uint64_t b, int adds) {
-    if constexpr (std::is_same_v<T, __half>) {
-        WGMMA_64("f16");
-    } else {
-        WGMMA_64("bf16");
-    }
+__device__ inline void multiply_32_bytes(SumOf<T> (&d)[32], uint64_t a, uint64_t b, int adds) {
+    if constexpr (std::is_same_v<T, __half>) WGMMA_64("k16", "f32.f16.f16", ", 1, 1, %35, %36");
+    if constexpr (std::is_same_v<T, __nv_bfloat16>)
+        WGMMA_64("k16", "f32.bf16.bf16", ", 1, 1, %35, %36");
+    if constexpr (std::is_same_v<T, float>) WGMMA_64("k8", "f32.tf32.tf32", ", 1, 1");
+    if constexpr (std::is_same_v<T, __nv_fp8_e4m3>) WGMMA_64("k32", "f32.e4m3.e4m3", ", 1, 1");
+    if constexpr (std::is_same_v<T, int8_t>) WGMMA_64_OF_INTEGERS();
 }
 template <class T, bool kTurnedA, bool kTurnedB>
-__device__ inline void multiply_16(float (&d)[64], uint64_t a, uint64_t b, int adds) {
-    if constexpr (std::is_same_v<T, __half>) {
-        WGMMA_128("f16");
-    } else {
-        WGMMA_128("bf16");
-    }
+__device__ inline void multiply_32_bytes(SumOf<T> (&d)[64], uint64_t a, uint64_t b, int adds) {
+    if constexpr (std::is_same_v<T, __half>) WGMMA_128("k16", "f32.f16.f16", ", 1, 1, %67, %68");
+    if constexpr (std::is_same_v<T, __nv_bfloat16>)
+        WGMMA_128("k16", "f32.bf16.bf16", ", 1, 1, %67, %68");
+    if constexpr (std::is_same_v<T, float>) WGMMA_128("k8", "f32.tf32.tf32", ", 1, 1");
+    if constexpr (std::is_same_v<T, __nv_fp8_e4m3>) WGMMA_128("k32", "f32.e4m3.e4m3", ", 1, 1");
+    if constexpr (std::is_same_v<T, int8_t>) WGMMA_128_OF_INTEGERS();
 }
 template <class T, bool kTurnedA, bool kTurnedB>
-__device__ inline void multiply_16(float (&d)[128], uint64_t a, uint64_t b, int adds) {
-    if constexpr (std::is_same_v<T, __half>) {
-        WGMMA_256("f16");
-    } else {
-        WGMMA_256("bf16");
-    }
+__device__ inline void multiply_32_bytes(SumOf<T> (&d)[128], uint64_t a, uint64_t b, int adds) {
+    if constexpr (std::is_same_v<T, __half>) WGMMA_256("k16", "f32.f16.f16", ", 1, 1, %131, %132");
+    if constexpr (std::is_same_v<T, __nv_bfloat16>)
+        WGMMA_256("k16", "f32.bf16.bf16", ", 1, 1, %131, %132");
+    if constexpr (std::is_same_v<T, float>) WGMMA_256("k8", "f32.tf32.tf32", ", 1, 1");
+    if constexpr (std::is_same_v<T, __nv_fp8_e4m3>) WGMMA_256("k32", "f32.e4m3.e4m3", ", 1, 1");
+    if constexpr (std::is_same_v<T, int8_t>) WGMMA_256_OF_INTEGERS();
 }
 #undef WGMMA_16
 #undef WGMMA_32
 #undef WGMMA_64
 #undef WGMMA_128
 #undef WGMMA_256
+#undef WGMMA_64_OF_INTEGERS
+#undef WGMMA_128_OF_INTEGERS
+#undef WGMMA_256_OF_INTEGERS
 #undef D8
 #undef D16
 #undef D32
@@ -264,21 +291,23 @@ __device__ inline void multiply_16(float (&d)[128], uint64_t a, uint64_t b, int 
 #undef SUMS_64
 #undef SUMS_128
 
-// Starts d = A B, or d += A B if `adds`, for 64 x 64 elements of A and 64 x 2 kSums of B, as one group of products. The
-// instruction has the layouts as constants, so each pair of layouts is a branch; all threads take the same one.
-template <class T, int kSums>
-__device__ void multiply(float (&d)[kSums], const Operand& a, const Operand& b, bool adds) {
+// Starts d = A B, or d += A B if `adds`, for 64 rows of A, 2 kSums columns of B and 128 bytes along k, as one group of products.
+// The instruction has the layouts as constants, so each pair of layouts is a branch; all threads take the same one.
+template <class T, class Sum, int kSums>
+__device__ void multiply(Sum (&d)[kSums], const Operand& a, const Operand& b, bool adds) {
     const auto start = [&](auto turned_a, auto turned_b) {
         asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 #pragma unroll
         for (int i = 0; i < 4; ++i)
-            multiply_16<T, decltype(turned_a)::value, decltype(turned_b)::value>(d, a[i], b[i],
-                                                                                 adds || i != 0);
+            multiply_32_bytes<T, decltype(turned_a)::value, decltype(turned_b)::value>(
+                d, a[i], b[i], adds || i != 0);
         asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
     };
     using No = std::false_type;
     using Yes = std::true_type;
-    if (a.turned) {
+    if constexpr (sizeof(T) != 2) {
+        start(No{}, No{});
+    } else if (a.turned) {
         b.turned ? start(Yes{}, Yes{}) : start(Yes{}, No{});
     } else {
         b.turned ? start(No{}, Yes{}) : start(No{}, No{});

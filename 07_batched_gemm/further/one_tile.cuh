@@ -136,11 +136,20 @@ inline cudaError_t find_encoder(decltype(&cuTensorMapEncodeTiled)* encode) {
     });
 }
 
-// Makes a tensor map of matrices with `lines` lines of `length` elements, in swizzled tiles of box_lines x 64.
+// A tensor map's word for T. Elements of one byte are copied as they are, whatever they mean.
+template <class T>
+constexpr CUtensorMapDataType tensor_type() {
+    if (std::is_same_v<T, __half>) return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+    if (std::is_same_v<T, __nv_bfloat16>) return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+    if (std::is_same_v<T, float>) return CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+    return sizeof(T) == 4 ? CU_TENSOR_MAP_DATA_TYPE_INT32 : CU_TENSOR_MAP_DATA_TYPE_UINT8;
+}
+
+// Makes a tensor map of matrices with `lines` lines of `length` elements, in swizzled tiles of box_lines x 128 bytes.
 template <class T>
 cudaError_t describe(CUtensorMap* map, const Matrices<T>& matrices, int64_t lines, int64_t length,
-                     int64_t batch, int box_lines) {
-    using Element = std::remove_const_t<T>;
+                     int64_t batch, int box_lines,
+                     CUtensorMapDataType type = tensor_type<std::remove_const_t<T>>()) {
     decltype(&cuTensorMapEncodeTiled) encode = nullptr;
     const cudaError_t error = find_encoder(&encode);
     if (error != cudaSuccess) return error;
@@ -150,12 +159,11 @@ cudaError_t describe(CUtensorMap* map, const Matrices<T>& matrices, int64_t line
     const cuuint64_t pitches[] = {
         sizeof(T) * static_cast<cuuint64_t>(matrices.ld),
         sizeof(T) * static_cast<cuuint64_t>(is_one ? matrices.ld : matrices.stride)};
-    const cuuint32_t box[] = {kOneTile, static_cast<cuuint32_t>(box_lines), 1}, steps[] = {1, 1, 1};
-    const auto type = std::is_same_v<Element, __half> ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
-                                                      : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+    const cuuint32_t box[] = {128 / sizeof(T), static_cast<cuuint32_t>(box_lines), 1};
+    const cuuint32_t steps[] = {1, 1, 1};
     const CUresult result =
-        encode(map, type, 3, const_cast<Element*>(matrices.data), sizes, pitches, box, steps,
-               CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+        encode(map, type, 3, const_cast<std::remove_const_t<T>*>(matrices.data), sizes, pitches,
+               box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
                CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
 }
@@ -178,16 +186,23 @@ cudaError_t check_compiled(Kernel kernel) {
 
 // True if TMA can load or store the matrices: lines and matrices begin at multiples of 16 bytes, and the host knows where.
 template <class T>
-bool is_loadable(const Matrices<T>& x) {
+bool is_loadable(const Matrices<T>& x, int64_t batch) {
+    const int64_t apart = x.ld | (batch == 1 ? 0 : x.stride);
     return x.each == nullptr && reinterpret_cast<uintptr_t>(x.data) % 16 == 0 &&
-           (x.ld | x.stride) % static_cast<int64_t>(16 / sizeof(T)) == 0;
+           apart % static_cast<int64_t>(16 / sizeof(T)) == 0;
+}
+// True if no coordinate of a tile, also of one that hangs over the edge, is too large for TMA, which counts in 32 bits.
+template <class T, class Result>
+bool has_coordinates(const Problem<T, Result>& g) {
+    return std::max({g.batch, g.m, g.n, g.k}) <= INT32_MAX - 512;
 }
 
 // True on Hopper if TMA can load A and B as they are stored, and the batch fits into a grid's third dimension.
 template <class T>
 bool is_for_tma(const Problem<T>& g) {
     return softmax_stages::this_chip().capability == 9 && g.k != 0 && !g.a.transposed &&
-           !g.b.transposed && is_loadable(g.a) && is_loadable(g.b) && g.batch <= 65535;
+           !g.b.transposed && is_loadable(g.a, g.batch) && is_loadable(g.b, g.batch) &&
+           g.batch <= 65535 && has_coordinates(g);
 }
 
 // Computes C = alpha A B + beta C. Returns cudaErrorNotSupported for problems outside `accepts` above, for a batch of more

@@ -38,20 +38,22 @@ __device__ void ask_for_column(const BiasActivation<T, Activation>& epilogue, in
 }
 
 // Adds up the sums that the blocks of a cluster have for one tile of C, kTileRows x kTileCols in lines kPitch apart in `own`,
-// and writes results. Each block takes the same share of the tile; kBlockThreads of its threads call this, `thread` is a
-// thread's number. All blocks must have stored their sums; other blocks may exit when cluster.barrier_wait() returns.
+// and writes results. Each block takes the same share of the tile, in whole warps; kBlockThreads of its threads call this,
+// `thread` is a thread's number. All blocks must have stored their sums. If there are several, other blocks may exit when
+// cluster.barrier_wait() returns.
 template <int kTileRows, int kTileCols, int kPitch, int kBlockThreads, class T, class Epilogue>
 __device__ void add_up(const cooperative_groups::cluster_group& cluster, float* own, int thread,
                        const Problem<T>& g, const Epilogue& epilogue, const Tile& tile) {
-    constexpr int kPack = 4, kAcross = kTileCols / kPack;
+    constexpr int kPack = 4, kAcross = kTileCols / kPack, kLanes = 32;
     const int64_t rows = g.m - tile.row < kTileRows ? g.m - tile.row : kTileRows;
-    const int packs = static_cast<int>(rows) * kAcross;
+    const int packs = static_cast<int>(rows) * kAcross, warps = (packs + kLanes - 1) / kLanes;
     const int parts = static_cast<int>(gridDim.y), part = static_cast<int>(blockIdx.y);
-    const int first = packs * part / parts + thread, end = packs * (part + 1) / parts;
-    if (first >= end) cluster.barrier_arrive();
+    const int first = warps * part / parts * kLanes + thread,
+              end = warps * (part + 1) / parts * kLanes;
+    if (first >= end && parts > 1) cluster.barrier_arrive();
     for (int i = first; i < end; i += kBlockThreads) {
         const int64_t c_row = tile.row + i / kAcross, c_col = tile.col + i % kAcross * kPack;
-        const bool is_there = c_col < g.n;
+        const bool is_there = i < packs && c_col < g.n;
         float4 four[kMostParts];
 #pragma unroll
         for (int from = 0; from < kMostParts; ++from) {  // all loads are in flight at once
@@ -68,7 +70,7 @@ __device__ void add_up(const cooperative_groups::cluster_group& cluster, float* 
             total[2] += four[from].z, total[3] += four[from].w;
         }
         // The thread has read its last sums: other blocks may exit while it writes.
-        if (i + kBlockThreads >= end) cluster.barrier_arrive();
+        if (i + kBlockThreads >= end && parts > 1) cluster.barrier_arrive();
         if (!is_there) continue;
         T* const c = &g.c[tile.batch](c_row, c_col);
         Pack<T, kPack> pack{};
@@ -119,7 +121,7 @@ __global__ void __launch_bounds__(Few::kThreads, Few::kBlocksPerMultiprocessor)
 
     add_up<Few::kRows, Few::kCols, kPitch, Few::kThreads>(
         cluster, own, static_cast<int>(threadIdx.x), g, epilogue, tile);
-    cluster.barrier_wait();  // all blocks have read this block's sums
+    if (parts > 1) cluster.barrier_wait();  // all blocks have read this block's sums
 #endif
 }
 
