@@ -150,6 +150,7 @@ template <class T>
 cudaError_t describe(CUtensorMap* map, const Matrices<T>& matrices, int64_t lines, int64_t length,
                      int64_t batch, int box_lines,
                      CUtensorMapDataType type = tensor_type<std::remove_const_t<T>>()) {
+    using Element = std::remove_const_t<T>;
     decltype(&cuTensorMapEncodeTiled) encode = nullptr;
     const cudaError_t error = find_encoder(&encode);
     if (error != cudaSuccess) return error;
@@ -162,8 +163,8 @@ cudaError_t describe(CUtensorMap* map, const Matrices<T>& matrices, int64_t line
     const cuuint32_t box[] = {128 / sizeof(T), static_cast<cuuint32_t>(box_lines), 1};
     const cuuint32_t steps[] = {1, 1, 1};
     const CUresult result =
-        encode(map, type, 3, const_cast<std::remove_const_t<T>*>(matrices.data), sizes, pitches,
-               box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+        encode(map, type, 3, const_cast<Element*>(matrices.data), sizes, pitches, box, steps,
+               CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
                CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
 }
