@@ -208,6 +208,7 @@ private:
         Result* to = g.c[batch].data + (row + first_line) * g.c.ld + first_col + lane;
 #pragma unroll 1
         for (int i = 0; i < 16 && i < lines; ++i, to += g.c.ld) {
+            __builtin_assume(__isGlobal(to));  // otherwise nvcc emits generic stores
 #pragma unroll
             for (int j = 0; j < Tile::kSlices * kSliceCols; j += 32) {
                 const int slice = j / kSliceCols, in_line = j % kSliceCols + lane;

@@ -93,12 +93,16 @@ __global__ void __launch_bounds__(256) turn_lines_kernel(const PackedLines<T> of
     const int64_t first = int64_t{blockIdx.x} * kSide, line = int64_t{blockIdx.y} * kSide;
     for (int64_t matrix = blockIdx.z; matrix < of.matrices; matrix += gridDim.z) {
         const T* const from = of.from[matrix].data;
-        for (int i = warp; i < kSide; i += 8) {
+#pragma unroll
+        for (int j = 0; j < kSide; j += 8) {
+            const int i = j + warp;
             if (first + i < of.length && line + lane < of.lines)
                 tile[i][lane] = from[(first + i) * of.from.ld + line + lane];
         }
         __syncthreads();
-        for (int i = warp; i < kSide; i += 8) {
+#pragma unroll
+        for (int j = 0; j < kSide; j += 8) {
+            const int i = j + warp;
             if (line + i < of.lines && first + lane < of.length)
                 of.to[(matrix * of.lines + line + i) * of.pitch + first + lane] = tile[lane][i];
         }
@@ -147,10 +151,12 @@ cudaError_t packed_with(const Problem<T, Result>& g, void* workspace, const Epil
     if (packed.b.bytes() != 0) copied.b = packed.b.packed();
 
     cudaError_t error = cudaSuccess;
-    for (PackedLines<T>* each : {&packed.a, &packed.b}) {
-        if (!each->turns || error != cudaSuccess) continue;
-        error = turn(*each, stream);
-        *each = {};
+    if constexpr (sizeof(T) != 2) {
+        for (PackedLines<T>* each : {&packed.a, &packed.b}) {
+            if (!each->turns || error != cudaSuccess) continue;
+            error = turn(*each, stream);
+            *each = {};
+        }
     }
     if (error != cudaSuccess) return error;
     const int64_t lines = packed.a.all_lines() + packed.b.all_lines();
