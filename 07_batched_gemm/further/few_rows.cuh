@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 07_batched_gemm/further/few_rows, version 1.0
 //
-// Few rows on Hopper: B, such as the weights of a layer, is streamed once, so the kernel is as fast as memory delivers it.
-//   new here   after split_k.cuh and ring.cuh: C^T = B^T A^T. wgmma multiplies 64 rows at least; here these are 64 columns of
+// Few rows on Hopper: the kernel reads B, such as the weights of a layer, once. That read is the least time it can take.
+//   new here   after split_k.cuh and ring.cuh: C^T = B^T A^T. wgmma always multiplies 64 rows; here these are 64 columns of
 //              B, and the few rows of A are wgmma's columns. A warp copies by TMA; the blocks of a cluster split k
 //   traffic    B once, A once per 128 columns of C
 //   accepts    half and bfloat16, sums in float; A and B each row-major or transposed; lines and matrices that begin and end
@@ -65,22 +65,17 @@ __global__ void __launch_bounds__(Tiles::kThreads, 2)
             const int row = static_cast<int>(tile.row), col = static_cast<int>(tile.col),
                       batch_a = g.a.stride == 0 ? 0 : static_cast<int>(tile.batch),
                       batch_b = g.b.stride == 0 ? 0 : static_cast<int>(tile.batch);
+            const auto k_of = [&](int step) { return static_cast<int>(begin + step) * kDeep; };
             const auto load_b = [&](int step, int stage) {
                 constexpr unsigned kBytes = (Tiles::kRows + Tiles::kCols) * kDeep * sizeof(T);
                 constexpr unsigned kOfPanels = (Tiles::kOfA + Tiles::kOfB) * sizeof(T);
                 arrive_and_expect(full[stage], turned_a ? kOfPanels : kBytes);
-                const int k = static_cast<int>(begin + step) * kDeep;
-                T* const b = b_of(stage);
-                if (!turned_b) return load(b, b_map, k, col, batch_b, full[stage]);
-                for (int i = 0; i < Tiles::kCols; i += 64)
-                    load(b + i * kDeep, b_map, col + i, k, batch_b, full[stage]);
+                hopper::load_tile(reinterpret_cast<unsigned char*>(b_of(stage)), b_map, turned_b,
+                                  col, Tiles::kCols, k_of(step), batch_b, full[stage]);
             };
             const auto load_a = [&](int step, int stage) {
-                const int k = static_cast<int>(begin + step) * kDeep;
-                T* const a = a_of(stage);
-                if (!turned_a) return load(a, a_map, k, row, batch_a, full[stage]);
-                for (int i = 0; i < Tiles::kRows; i += 64)
-                    load(a + i * kDeep, a_map, row + i, k, batch_a, full[stage]);
+                hopper::load_tile(reinterpret_cast<unsigned char*>(a_of(stage)), a_map, turned_a,
+                                  row, Tiles::kRows, k_of(step), batch_a, full[stage]);
             };
             // B fills the ring before the kernel waits for the one that writes A.
             for (int step = 0; step < steps && step < kStages; ++step) load_b(step, step);
@@ -202,11 +197,11 @@ cudaError_t launch_few_rows(const Problem<T>& g, int parts, const Epilogue& epil
     cudaError_t error = hopper::prepare(kernel, static_cast<unsigned>(Tiles::kBytes));
     CUtensorMap a_map, b_map;
     if (error == cudaSuccess)
-        error = g.a.transposed ? describe(&a_map, g.a, g.k, g.m, g.batch, Tiles::kDeep)
-                               : describe(&a_map, g.a, g.m, g.k, g.batch, Tiles::kRows);
+        error =
+            hopper::describe_operand(&a_map, g.a, g.a.transposed, g.m, g.k, g.batch, Tiles::kRows);
     if (error == cudaSuccess)
-        error = g.b.transposed ? describe(&b_map, g.b, g.n, g.k, g.batch, Tiles::kCols)
-                               : describe(&b_map, g.b, g.k, g.n, g.batch, Tiles::kDeep);
+        error =
+            hopper::describe_operand(&b_map, g.b, !g.b.transposed, g.n, g.k, g.batch, Tiles::kCols);
     if (error != cudaSuccess) return error;
     cudaError_t launched = cudaSuccess;
     const cudaError_t refusal = launch_tiles(g, Tiles::kRows, Tiles::kCols, [&](unsigned blocks) {

@@ -273,12 +273,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
                     arrive_and_expect(barrier, Tile::kStageBytes);
                     unsigned char *const a = a_of(place.stage), *const b = b_of(place.stage);
                     const int k = step * kDeep;
-                    if (turned_a) {
-                        for (int i = 0; i < Tile::kRows; i += 64)
-                            load(a + i * kLine, a_map, row + i, k, batch_a, barrier);
-                    } else {
-                        load(a, a_map, k, row, batch_a, barrier);
-                    }
+                    hopper::load_tile(a, a_map, turned_a, row, Tile::kRows, k, batch_a, barrier);
                     // Each block loads its part of B for all blocks of the cluster.
                     const int piece = turned_b ? 64 : Tile::kCols / 2;  // columns
                     for (int i = rank * piece; i < Tile::kCols; i += blocks * piece) {
@@ -386,11 +381,11 @@ cudaError_t launch_hopper_tiles(const Problem<T, Result>& g, const HopperPlan& p
     cudaError_t error = hopper::prepare(kernel, Tile::kBytes);
     CUtensorMap a_map, b_map, c_map{};
     if (error == cudaSuccess)
-        error = g.a.transposed ? describe(&a_map, g.a, g.k, g.m, g.batch, 64, type)
-                               : describe(&a_map, g.a, g.m, g.k, g.batch, Tile::kRows, type);
+        error = hopper::describe_operand(&a_map, g.a, g.a.transposed, g.m, g.k, g.batch,
+                                         Tile::kRows, type);
     if (error == cudaSuccess)
-        error = g.b.transposed ? describe(&b_map, g.b, g.n, g.k, g.batch, Tile::kCols / 2, type)
-                               : describe(&b_map, g.b, g.k, g.n, g.batch, 64, type);
+        error = hopper::describe_operand(&b_map, g.b, !g.b.transposed, g.n, g.k, g.batch,
+                                         Tile::kCols / 2, type);
     const bool stores_tensors = is_loadable(g.c, g.batch);
     if (error == cudaSuccess && stores_tensors)
         error = describe(&c_map, g.c, g.m, g.n, g.batch, 64);

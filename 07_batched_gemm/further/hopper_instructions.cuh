@@ -67,6 +67,13 @@ __device__ inline void load_for(int blocks, T* tile, const CUtensorMap& map, int
         "h"(static_cast<uint16_t>(blocks))
         : "memory");
 }
+// Copies a tile of an operand: `count` rows of A or columns of B from `first` on, and 128 bytes along k. Lines that run along
+// k are one box. If `turned`, boxes have 64 rows or columns, and each takes up 64 lines of 128 bytes.
+__device__ inline void load_tile(unsigned char* tile, const CUtensorMap& map, bool turned,
+                                 int first, int count, int k, int batch, uint64_t& barrier) {
+    if (!turned) return load(tile, map, k, first, batch, barrier);
+    for (int i = 0; i < count; i += 64) load(tile + i * 128, map, first + i, k, batch, barrier);
+}
 template <class T>
 __device__ inline void store(const CUtensorMap& map, int column, int row, int batch,
                              const T* tile) {
@@ -314,6 +321,16 @@ __device__ void multiply(Sum (&d)[kSums], const Operand& a, const Operand& b, bo
     }
 }
 #endif
+
+// Makes the tensor map for load_tile() of an operand with `count` rows of A or columns of B, in boxes of `box` if its lines run
+// along k.
+template <class T>
+cudaError_t describe_operand(CUtensorMap* map, const Matrices<T>& x, bool turned, int64_t count,
+                             int64_t k, int64_t batch, int box,
+                             CUtensorMapDataType type = tensor_type<std::remove_const_t<T>>()) {
+    return turned ? describe(map, x, k, count, batch, 64, type)
+                  : describe(map, x, count, k, batch, box, type);
+}
 
 // Allows a kernel `bytes` of dynamic shared memory. Returns cudaErrorNotSupported if it was not compiled for sm_90a.
 template <class Kernel>

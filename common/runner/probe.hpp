@@ -13,10 +13,9 @@ namespace runner {
 
 // What the kernels between start and stop touched, summed over warps. Bulk copies count among loads and stores.
 struct Counts {
-    int64_t global_load_requests =
-        0;  // a request: one load instruction of one warp, or one bulk copy
-    int64_t global_load_sectors = 0;  // the 32-byte pieces of memory it touched
-    int64_t global_load_bytes = 0;    // that its lanes asked for
+    int64_t global_load_requests = 0;  // one load instruction of one warp, or one bulk copy, each
+    int64_t global_load_sectors = 0;   // the 32-byte pieces of memory it touched
+    int64_t global_load_bytes = 0;     // that its lanes asked for
     int64_t global_store_requests = 0;
     int64_t global_store_sectors = 0;
     int64_t global_store_bytes = 0;
