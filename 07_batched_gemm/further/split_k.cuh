@@ -41,9 +41,11 @@ __device__ void ask_for_column(const BiasActivation<T, Activation>& epilogue, in
 // and writes results. Each block takes the same share of the tile, in whole warps; kBlockThreads of its threads call this,
 // `thread` is a thread's number. All blocks must have stored their sums. If there are several, other blocks may exit when
 // cluster.barrier_wait() returns.
-template <int kTileRows, int kTileCols, int kPitch, int kBlockThreads, class T, class Epilogue>
-__device__ void add_up(const cooperative_groups::cluster_group& cluster, float* own, int thread,
-                       const Problem<T>& g, const Epilogue& epilogue, const Tile& tile) {
+// Cluster: cooperative_groups::cluster_group, which is declared for sm_90 and later alone.
+template <int kTileRows, int kTileCols, int kPitch, int kBlockThreads, class Cluster, class T,
+          class Epilogue>
+__device__ void add_up(const Cluster& cluster, float* own, int thread, const Problem<T>& g,
+                       const Epilogue& epilogue, const Tile& tile) {
     constexpr int kPack = 4, kAcross = kTileCols / kPack, kLanes = 32;
     const int64_t rows = g.m - tile.row < kTileRows ? g.m - tile.row : kTileRows;
     const int packs = static_cast<int>(rows) * kAcross, warps = (packs + kLanes - 1) / kLanes;
