@@ -3,6 +3,7 @@
 #include "07_batched_gemm/variants.hpp"
 #include "common/operations/gemm/inputs.hpp"
 #include "further/double_buffering.cuh"
+#include "further/eight_bits.cuh"
 #include "further/few_rows.cuh"
 #include "further/mma_gemm.cuh"
 #include "further/packed_lines.cuh"
@@ -120,9 +121,9 @@ runner::Variant ring() {
 }
 
 // A problem of this shape without operands, for plans.
-template <class T>
-Problem<T> problem_at(const Shape& s) {
-    Problem<T> g{};
+template <class T, class Result = T>
+Problem<T, Result> problem_at(const Shape& s) {
+    Problem<T, Result> g{};
     g.batch = s.batch, g.m = s.m, g.n = s.n, g.k = s.k;
     const auto stored = [](int64_t rows, int64_t cols, bool transposed) {
         return matrices<const T>(nullptr, transposed ? cols : rows, transposed ? rows : cols, 0,
@@ -134,9 +135,9 @@ Problem<T> problem_at(const Shape& s) {
 }
 
 // The two blocks of a cluster load their common tiles of B once.
-template <class T>
+template <class T, class Result = T>
 Traffic traffic_of_hopper(const Shape& s) {
-    const batched_gemm::HopperPlan plan = batched_gemm::hopper_plan(problem_at<T>(s));
+    const batched_gemm::HopperPlan plan = batched_gemm::hopper_plan(problem_at<T, Result>(s));
     return traffic_of_tiles(s, int64_t{plan.blocks} * batched_gemm::HopperTile<256>::kRows,
                             plan.cols);
 }
@@ -160,19 +161,36 @@ runner::Variant hopper() {
     return variant;
 }
 
+// Adds copies of the operands to the traffic of hopper with results of type Result.
+template <class T, class Result>
+Traffic traffic_of_packed(const Shape& s) {
+    Traffic traffic = traffic_of_hopper<T, Result>(s);
+    const batched_gemm::PackedOperands<T> copies(problem_at<T>(s));
+    const double copied =
+        (copies.a.bytes() == 0 ? 0 : static_cast<double>(s.k) / static_cast<double>(s.n)) +
+        (copies.b.bytes() == 0 ? 0 : static_cast<double>(s.k) / static_cast<double>(s.m));
+    traffic.loads += copied;
+    traffic.stores += copied;
+    return traffic;
+}
+
 // Takes any lines and layouts of T or of the types in `dtypes`; a launch copies what TMA cannot load or wgmma cannot read.
 template <class T>
 runner::Variant packed(const std::string& name, const std::string& summary,
                        std::vector<DType> dtypes) {
     using Widest = batched_gemm::HopperTile<sizeof(T) == 2 ? 256 : 128>;
+    using Result = std::conditional_t<sizeof(T) == 1, float, T>;
     runner::Variant variant =
         of_hopper(rung(name, summary, Widest::kRows, Widest::kCols, std::move(dtypes),
                        [](const auto&, cudaStream_t) { return cudaSuccess; }),
-                  batched_gemm::hopper_kernel<T, T, Widest, batched_gemm::Plain>);
+                  batched_gemm::hopper_kernel<T, Result, Widest, batched_gemm::Plain>);
     variant.launch = [](const Call& call) {
         return runner::visit_but_double(call.dtype, [&](auto of) -> cudaError_t {
             using Of = typename decltype(of)::type;
-            if constexpr (sizeof(Of) == sizeof(T)) {
+            if constexpr (sizeof(T) == 1) {
+                return batched_gemm::packed_with(problem_of<T, Of>(call), call.workspace,
+                                                 batched_gemm::Plain{}, call.stream);
+            } else if constexpr (sizeof(Of) == sizeof(T)) {
                 const Problem<Of> g = problem_of<Of>(call);
                 const cudaError_t status = batched_gemm::packed_with(
                     g, call.workspace, batched_gemm::Plain{}, call.stream);
@@ -191,18 +209,27 @@ runner::Variant packed(const std::string& name, const std::string& summary,
         g.a.data = g.b.data = reinterpret_cast<const T*>(sizeof(T));
         return batched_gemm::PackedOperands<T>(g).bytes();
     };
-    variant.traffic_at = [](const runner::Shape& shape, DType) {
-        const Shape s = shape;
-        Traffic traffic = traffic_of_hopper<T>(s);
-        const batched_gemm::PackedOperands<T> copies(problem_at<T>(s));
-        const double copied =
-            (copies.a.bytes() == 0 ? 0 : static_cast<double>(s.k) / static_cast<double>(s.n)) +
-            (copies.b.bytes() == 0 ? 0 : static_cast<double>(s.k) / static_cast<double>(s.m));
-        traffic.loads += copied;
-        traffic.stores += copied;
-        return traffic;
+    variant.traffic_at = [](const runner::Shape& shape, DType dtype) {
+        return size_of(dtype) == 2
+                   ? traffic_of_packed<T, std::conditional_t<sizeof(T) == 1, __half, T>>(shape)
+                   : traffic_of_packed<T, Result>(shape);
     };
-    variant.traffic = variant.traffic_at(variant.operation->usual_shape(), runner::dtype_of<T>);
+    variant.traffic = variant.traffic_at(variant.operation->usual_shape(), variant.dtypes.front());
+    return variant;
+}
+
+// Marks a variant that multiplies operands of another type than its results. There is no kernel for k = 0.
+template <class T>
+runner::Variant eight_bits(const std::string& name, const std::string& summary,
+                           operations::gemm::Kind kind) {
+    runner::Variant variant = packed<T>(name, summary, kAll);
+    variant.operation = operations::gemm::operation(kind);
+    variant.traffic = variant.traffic_at(variant.operation->usual_shape(), variant.dtypes.front());
+    variant.obstacle = [beside = variant.obstacle](const runner::Shape& shape,
+                                                   DType dtype) -> std::string {
+        if (Shape(shape).k == 0) return "needs k of at least 1";
+        return beside(shape, dtype);
+    };
     return variant;
 }
 
@@ -280,7 +307,9 @@ std::vector<runner::Variant> mma_variants() {
         in_tiles_for_it(half_sums()),
         of_kind<float>("mma_tf32", "mma of floats, 11 bits of each", Kind::tf32,
                        batched_gemm::tf32_gemm<float>),
-        hopper_tf32};
+        hopper_tf32,
+        eight_bits<__nv_fp8_e4m3>("hopper_e4m3", "hopper with e4m3", Kind::e4m3),
+        eight_bits<int8_t>("hopper_s8", "hopper with int8_t, sums in int", Kind::s8)};
 }
 
 }  // namespace batched_gemm_variants

@@ -242,15 +242,18 @@ using WideE4m3 = Types<__nv_fp8_e4m3, float>;
 using EightInts = Types<int8_t, __nv_bfloat16>;
 using WideInts = Types<int8_t, int>;
 using Tf32 = Types<float, float>;
+using ToE4m3 = Types<__half, __nv_fp8_e4m3>;
+using OfE4m3ToE4m3 = Types<__nv_fp8_e4m3, __nv_fp8_e4m3>;
+using ToBytes = Types<int8_t, int8_t>;
 TEMPLATE_TEST_CASE(
-    "Hopper's kernel multiplies other types, and writes results of two and four bytes", "",
-    EightE4m3, WideE4m3, EightInts, WideInts, Tf32) {
+    "Hopper's kernel multiplies other types, and writes results of one, two and four bytes", "",
+    ToE4m3, ToBytes, EightE4m3, WideE4m3, EightInts, WideInts, Tf32) {
     using T = typename TestType::Element;
     using Result = typename TestType::Of;
     if (!has_hopper()) return testing::skip("wgmma is there for sm_90a alone");
     const auto product = [](double x, int64_t, int64_t) { return x; };
     for (const int cols : {64, 128, 256}) {
-        if (cols == 256 && sizeof(Result) == 4) continue;
+        if (cols == (sizeof(Result) == 4 ? 256 : sizeof(Result) == 1 ? 64 : 0)) continue;
         for (const int64_t c_pitch : {320, 301}) {  // by tensor stores, and by threads
             INFO(cols << " columns, pitch " << c_pitch);
             AlongK<T, Result> one(2, 200, 300, 144, c_pitch);
@@ -270,10 +273,76 @@ TEMPLATE_TEST_CASE(
     CHECK(status() == cudaSuccess);
     one.g.b.transposed = false;
     one.g.b.ld = 16;
-    CHECK(status() == cudaErrorNotSupported);
+    CHECK(status() == (sizeof(T) == 2 ? cudaSuccess : cudaErrorNotSupported));
     one.g.b.transposed = true;
     one.g.alpha = 2;
     CHECK(status() == (std::is_same_v<Result, int> ? cudaErrorInvalidValue : cudaSuccess));
+}
+
+struct AddsHalf {
+    __device__ float operator()(float x, int64_t, int64_t, int64_t) const { return x + 0.5f; }
+};
+TEMPLATE_TEST_CASE("results are rounded to 8 bits, and their largest magnitude is kept", "", ToE4m3,
+                   OfE4m3ToE4m3, ToBytes) {
+    using Result = typename TestType::Of;
+    if (!has_hopper()) return testing::skip("wgmma is there for sm_90a alone");
+    AlongK<typename TestType::Element, Result> one(2, 150, 272, 48, 272);
+    double most = 0;
+    for (int64_t i = 0; i < 2 * 150 * 272; ++i)
+        most = std::max(most, std::fabs(product_at(i, one.a, one.b, 150, 272, 48) + 0.5));
+    for (const float factor : {0.25f, 100.f}) {  // the second is too large for many results
+        const DeviceBuffer<float> scale(std::vector<float>{factor});
+        DeviceBuffer<float> largest(std::vector<float>{0.f});
+        const batched_gemm::Quantise<AddsHalf> quantise{scale.data(), largest.data(), {}};
+        CHECK(one.wrong(
+                  [&](const auto& g) { return batched_gemm::hopper_with(g, quantise, nullptr); },
+                  [&](double x, int64_t, int64_t) {
+                      const double scaled = factor * (x + 0.5);
+                      if (std::is_same_v<Result, int8_t>)
+                          return std::nearbyint(std::min(127., std::max(-128., scaled)));
+                      return double{static_cast<float>(static_cast<Result>(scaled))};
+                  }) == 0);
+        CHECK(largest.download()[0] == most);
+    }
+    // NaN counts as the largest, and rows that only tiles have do not count.
+    const DeviceBuffer<float> scale(std::vector<float>{1.f});
+    DeviceBuffer<float> largest(std::vector<float>{1e6f});
+    one.g.alpha = 0;
+    CHECK(batched_gemm::hopper_with(one.g, batched_gemm::Quantise<>{scale.data(), largest.data()},
+                                    nullptr) == cudaSuccess);
+    CHECK(largest.download()[0] == 1e6f);
+    one.g.alpha = NAN;
+    CHECK(batched_gemm::hopper_with(one.g, batched_gemm::Quantise<>{scale.data(), largest.data()},
+                                    nullptr) == cudaSuccess);
+    CHECK(std::isnan(largest.download()[0]));
+}
+
+TEST_CASE("the sums of C's rows come in parts, one per tile across C") {
+    if (!has_hopper()) return testing::skip("wgmma is there for sm_90a alone");
+    for (const int64_t n : {40, 100, 300}) {
+        AlongK<__half, __half> one(2, 150, n, 48, 304);
+        const int64_t parts = batched_gemm::row_sum_parts(one.g);
+        CHECK(parts == (n == 300 ? 2 : 1));
+        DeviceBuffer<float> sums(static_cast<size_t>(2 * parts * 150));
+        sums.poison();
+        CHECK(one.wrong(
+                  [&](const auto& g) {
+                      return batched_gemm::hopper_with(g, batched_gemm::RowSums<>{sums.data()},
+                                                       nullptr);
+                  },
+                  [](double x, int64_t, int64_t) { return x; }) == 0);
+        const std::vector<float> got = sums.download();
+        int wrong = 0;
+        for (int64_t row = 0; row < 2 * 150; ++row) {
+            double want = 0, sum = 0;
+            for (int64_t col = 0; col < n; ++col)
+                want += product_at(row * n + col, one.a, one.b, 150, n, 48);
+            for (int64_t part = 0; part < parts; ++part)
+                sum += got[static_cast<size_t>((row / 150 * parts + part) * 150 + row % 150)];
+            wrong += sum != want;
+        }
+        CHECK(wrong == 0);
+    }
 }
 
 TEMPLATE_TEST_CASE("operands that do not run along k are turned on the way to a workspace", "",

@@ -31,11 +31,11 @@ Matrices<T> matrices(T* data, int64_t lines, int64_t length, int64_t apart, bool
     return all;
 }
 
-template <class T>
-Problem<T> problem_of(const Call& call) {
+template <class T, class Result = T>
+Problem<T, Result> problem_of(const Call& call) {
     const Shape s = call.shape;
     const auto apart = [&](const char* name) { return call.operands[name].stride; };
-    Problem<T> g{};
+    Problem<T, Result> g{};
     g.batch = s.batch;
     g.m = s.m;
     g.n = s.n;
@@ -46,7 +46,7 @@ Problem<T> problem_of(const Call& call) {
                    apart("a"), s.transpose_a);
     g.b = matrices(call.input<T>("b"), s.transpose_b ? s.n : s.k, s.transpose_b ? s.k : s.n,
                    apart("b"), s.transpose_b);
-    g.c = matrices(call.output<T>("c"), s.m, s.n, apart("c"), false);
+    g.c = matrices(call.output<Result>("c"), s.m, s.n, apart("c"), false);
     return g;
 }
 

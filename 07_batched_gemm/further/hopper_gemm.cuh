@@ -9,7 +9,7 @@
 //   traffic    loads per element of C: k / 256 + k / 256, because a cluster computes 256 x 256
 //   accepts    half and bfloat16, sums in float; A and B each row-major or transposed, lines and matrices of A and B that
 //              begin at multiples of 16 bytes, any C; k > 0. With A row-major and B transposed also e4m3 and float (as
-//              tf32), and int8_t with sums in int; results are half, bfloat16, float or, of int8_t, int
+//              tf32), and int8_t with sums in int; results are half, bfloat16, float, e4m3, int8_t or, of int8_t, int
 //   needs      compute capability 9.0, compiled for sm_90a
 //   source     PTX ISA 9.0; CUTLASS's warp-specialised persistent kernels; public worklogs of products on an H100
 #pragma once
@@ -90,6 +90,13 @@ __device__ void for_each_sum(float (&sums)[kSums], const Problem<T, Result>& g, 
     }
 }
 
+// True for an epilogue that has, in place of operator(), a function finish_tile(sums, g, batch, first_row, first_col) for all
+// of the thread's sums of a tile. It can therefore reduce them over a row or a tile.
+template <class Epilogue, class = void>
+constexpr bool kFinishesTiles = false;
+template <class Epilogue>
+constexpr bool kFinishesTiles<Epilogue, std::enable_if_t<Epilogue::kFinishesTiles>> = true;
+
 // Turns sums into results. Products with beta or an epilogue run loops of their own, so plain ones do not pay for them.
 template <int kSums, class T, class Result, class Epilogue>
 __device__ void finish(float (&sums)[kSums], const Problem<T, Result>& g, const Epilogue& epilogue,
@@ -106,19 +113,25 @@ __device__ void finish(float (&sums)[kSums], const Problem<T, Result>& g, const 
             sum = g.alpha * sum + g.beta * static_cast<float>(c[row * ld + col]);
         });
     }
-    if constexpr (!std::is_same_v<Epilogue, Plain>) {
+    if constexpr (kFinishesTiles<Epilogue>) {
+        epilogue.finish_tile(sums, g, batch, first_row, first_col);
+    } else if constexpr (!std::is_same_v<Epilogue, Plain>) {
         for_each_sum(sums, g, first_row, first_col,
                      [&](float& sum, int row, int col) { sum = epilogue(sum, batch, row, col); });
     }
 }
 
-// A thread's results of a tile, as words of one or two results, and where the tile begins. They leave while the warpgroup
+// A thread's results of a tile, as words of one, two or four results, and where the tile begins. They leave while the warpgroup
 // multiplies the next tile: no result has to wait for shared memory before the tensor cores continue.
 template <class T, class Result, class Tile>
 struct LeavingResults {
-    static constexpr int kSize = sizeof(Result);            // 2 or 4
+    static constexpr int kSize = sizeof(Result);
     static constexpr int kSliceCols = Tile::kLine / kSize;  // of C
-    static constexpr int kParts = Tile::kCols / kSliceCols / Tile::kSlices;
+    static constexpr int kSlices = Tile::kCols / kSliceCols < Tile::kSlices
+                                       ? Tile::kCols / kSliceCols
+                                       : Tile::kSlices;  // that leave together
+    static_assert(kSlices > 0, "the tile is narrower than a line of results");
+    static constexpr int kParts = Tile::kCols / kSliceCols / kSlices;
     static constexpr int kWords = Tile::kSums * kSize / 4;
     static_assert(kParts <= 2, "a part leaves beside each of the next tile's first two steps");
     const Problem<T, Result>& g;
@@ -132,7 +145,10 @@ struct LeavingResults {
     __device__ void take(const Sum (&results)[Tile::kSums]) {
 #pragma unroll
         for (int i = 0; i < kWords; ++i) {
-            if constexpr (kSize == 2) {
+            if constexpr (kSize == 1) {
+                words[i] = hopper::four_as_word<Result>(results[4 * i], results[4 * i + 1],
+                                                        results[4 * i + 2], results[4 * i + 3]);
+            } else if constexpr (kSize == 2) {
                 words[i] = hopper::two_as_word<Result>(results[2 * i], results[2 * i + 1]);
             } else {
                 const auto result = static_cast<Result>(results[i]);
@@ -156,13 +172,13 @@ private:
         const int thread = static_cast<int>(threadIdx.x) % 128;
         if (thread == 0) hopper::wait_for_stores();
         hopper::synchronize_warpgroup(1 + warpgroup);
-        store_in_patch(words + kPart * Tile::kSlices * kSlice32);
-        const int first_col = col + kPart * Tile::kSlices * kSliceCols;
+        store_in_patch(words + kPart * kSlices * kSlice32);
+        const int first_col = col + kPart * kSlices * kSliceCols;
         if (c_map == nullptr) return write_lines(first_col);
         hopper::order_before_copies();
         hopper::synchronize_warpgroup(1 + warpgroup);
         if (thread == 0) {
-            for (int slice = 0; slice < Tile::kSlices; ++slice)
+            for (int slice = 0; slice < kSlices; ++slice)
                 hopper::store(*c_map, first_col + slice * kSliceCols, row, batch,
                               patch + slice * Tile::kSlice);
             hopper::commit_stores();
@@ -178,9 +194,18 @@ private:
         const int thread = static_cast<int>(threadIdx.x) % 128, lane = thread % 32;
         const int first_line = thread / 32 * 16;
 #pragma unroll
-        for (int i = 0; i < Tile::kSlices * kSlice32; i += 4) {
+        for (int i = 0; i < kSlices * kSlice32; i += 4) {
             const int slice = i / kSlice32, group = i % kSlice32 / 4;
-            if constexpr (kSize == 2) {  // a group has 16 columns
+            if constexpr (kSize == 1) {  // a word has two columns of 8, in two rows
+#pragma unroll
+                for (int j = 0; j < 8; ++j) {
+                    const int of_slice = i % kSlice32 + j / 2, below = j % 2 * 8;
+                    unsigned char* const chunk =
+                        place(slice, first_line + lane / 4 + below, of_slice / 2);
+                    *reinterpret_cast<uint16_t*>(chunk + of_slice % 2 * 8 + lane % 4 * 2) =
+                        static_cast<uint16_t>(of[i + j / 2] >> (j % 2 * 16));
+                }
+            } else if constexpr (kSize == 2) {  // a group has 16 columns
                 hopper::store_matrices(place(slice, first_line + lane % 16, 2 * group + lane / 16),
                                        {of[i], of[i + 1], of[i + 2], of[i + 3]});
             } else {  // 8 columns. Two lines of a pair have their chunks in the same banks, so odd lines take another group.
@@ -205,15 +230,17 @@ private:
         const int first_line = thread / 32 * 16;
         const int lines = static_cast<int>(g.m) - row - first_line,
                   cols = static_cast<int>(g.n) - first_col - lane;
-        Result* to = g.c[batch].data + (row + first_line) * g.c.ld + first_col + lane;
+        using Bits = std::conditional_t<kSize == 1, uint8_t, Result>;  // nvcc 13.0 fails on e4m3
+        Bits* to = reinterpret_cast<Bits*>(g.c[batch].data) + (row + first_line) * g.c.ld +
+                   first_col + lane;
 #pragma unroll 1
         for (int i = 0; i < 16 && i < lines; ++i, to += g.c.ld) {
             __builtin_assume(__isGlobal(to));  // otherwise nvcc emits generic stores
 #pragma unroll
-            for (int j = 0; j < Tile::kSlices * kSliceCols; j += 32) {
+            for (int j = 0; j < kSlices * kSliceCols; j += 32) {
                 const int slice = j / kSliceCols, in_line = j % kSliceCols + lane;
-                const auto* const chunk = reinterpret_cast<const Result*>(
-                    place(slice, first_line + i, in_line / kOfChunk));
+                const auto* const chunk =
+                    reinterpret_cast<const Bits*>(place(slice, first_line + i, in_line / kOfChunk));
                 if (j < cols) to[j] = chunk[lane % kOfChunk];
             }
         }
@@ -360,14 +387,16 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
 }
 
 struct HopperPlan {
-    int cols;    // of a tile: 64, 128, or, for results of two bytes, 256
+    int cols;  // of a tile: 64 (not for results of one byte), 128, or 256 (not for results of four bytes)
     int blocks;  // of a cluster; they share their tiles of B
     int band;    // rows of tiles, see TileOrder
 };
 // Returns two blocks per cluster, unless the second would have no rows, and the narrowest tiles that hold all columns.
 template <class T, class Result>
 HopperPlan hopper_plan(const Problem<T, Result>& g) {
-    const int cols = g.n <= 64 ? 64 : g.n <= 128 || sizeof(Result) == 4 ? 128 : 256;
+    const int cols = g.n <= 64 && sizeof(Result) > 1     ? 64
+                     : g.n <= 128 || sizeof(Result) == 4 ? 128
+                                                         : 256;
     return g.m <= 128 ? HopperPlan{cols, 1, 8} : HopperPlan{cols, 2, 4};
 }
 
@@ -421,10 +450,8 @@ cudaError_t launch_hopper_tiles(const Problem<T, Result>& g, const HopperPlan& p
 template <class T, class Result, class Epilogue>
 cudaError_t launch_hopper(const Problem<T, Result>& g, const HopperPlan& plan, int64_t at_once,
                           const Epilogue& epilogue, cudaStream_t stream) {
-    static_assert(sizeof(Result) == 2 || sizeof(Result) == 4,
-                  "results of one byte need a patch of their own");
-    const bool is_tile =
-        plan.cols == 64 || plan.cols == 128 || (plan.cols == 256 && sizeof(Result) == 2);
+    const bool is_tile = (plan.cols == 64 && sizeof(Result) > 1) || plan.cols == 128 ||
+                         (plan.cols == 256 && sizeof(Result) < 4);
     if (!is_tile || plan.blocks < 1 || plan.blocks > 2 || plan.band < 1)
         return cudaErrorInvalidValue;
     const cudaError_t status = status_of(g, HopperTile<64>::kRows, plan.cols);
@@ -440,10 +467,13 @@ cudaError_t launch_hopper(const Problem<T, Result>& g, const HopperPlan& plan, i
     const auto launch = [&](auto tile) {
         return launch_hopper_tiles<decltype(tile)>(g, plan, at_once, epilogue, stream);
     };
-    if constexpr (sizeof(Result) == 2) {
+    if constexpr (sizeof(Result) < 4) {
         if (plan.cols == 256) return launch(HopperTile<256>{});
     }
-    return plan.cols == 64 ? launch(HopperTile<64>{}) : launch(HopperTile<128>{});
+    if constexpr (sizeof(Result) > 1) {
+        if (plan.cols == 64) return launch(HopperTile<64>{});
+    }
+    return launch(HopperTile<128>{});
 }
 template <class T, class Result, class Epilogue>
 cudaError_t hopper_with(const Problem<T, Result>& g, const Epilogue& epilogue,

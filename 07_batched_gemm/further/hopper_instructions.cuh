@@ -135,6 +135,23 @@ __device__ inline uint32_t two_as_word(float low, float high) {
     return word;
 }
 
+// Rounds to 8 bits each; values out of range become the largest of the type, and NaN of int8_t -128.
+template <class T>
+__device__ inline uint32_t four_as_word(float first, float second, float third, float fourth) {
+    if constexpr (std::is_same_v<T, int8_t>) {
+        const auto byte = [](float x) {
+            return static_cast<uint32_t>(__float2int_rn(fminf(fmaxf(x, -128.f), 127.f))) & 0xffu;
+        };
+        return byte(first) | byte(second) << 8 | byte(third) << 16 | byte(fourth) << 24;
+    } else {
+        const auto two = [](float low, float high) {
+            return uint32_t{
+                __nv_cvt_float2_to_fp8x2(make_float2(low, high), __NV_SATFINITE, __NV_E4M3)};
+        };
+        return two(first, second) | two(third, fourth) << 16;
+    }
+}
+
 // ---- wgmma
 
 // Waits until all but the latest kGroups groups have finished.

@@ -49,7 +49,7 @@ public:
                                call.operands["b"].data, types.elements, in_int(of.first.rows),
                                of.first.elements(), call.operands["a"].data, types.elements,
                                in_int(of.second.rows), of.second.elements(), beta.data(),
-                               call.operands["c"].data, types.elements, in_int(of.result.rows),
+                               call.operands["c"].data, types.results, in_int(of.result.rows),
                                of.result.elements(), in_int(shape.batch), types.sums, algorithm);
         if (status == 0) return;
         cudaGetLastError();  // said here, not to be found again later
@@ -102,15 +102,15 @@ runner::Variant with_algorithm(const std::string& name, int value, Kind kind = K
     return one;
 }
 
-runner::Variant candidate(size_t number) {
-    runner::Variant one = variant("candidate_" + std::to_string(number),
-                                  "number " + std::to_string(number) + " of what it offers");
-    one.obstacle = [number](const runner::Shape& shape, runner::DType dtype) -> std::string {
-        const size_t count = lt_candidates(shape, dtype).count();
+runner::Variant candidate(const std::string& name, size_t number, Kind kind) {
+    runner::Variant one = variant(name + std::to_string(number),
+                                  "number " + std::to_string(number) + " of what it offers", kind);
+    one.obstacle = [number, kind](const runner::Shape& shape, runner::DType dtype) -> std::string {
+        const size_t count = lt_candidates(shape, dtype, kind).count();
         return number < count ? "" : "the heuristic offers " + std::to_string(count);
     };
-    one.launch = [number](const runner::Call& call) {
-        return lt_candidates(call.shape, call.dtype)
+    one.launch = [number, kind](const runner::Call& call) {
+        return lt_candidates(call.shape, call.dtype, kind)
             .launch(number, call.operands["a"].data, call.operands["b"].data,
                     call.operands["c"].data, call.workspace, call.stream);
     };
@@ -139,7 +139,10 @@ Peer cublas_lt() {
     runner::Stage stage;
     stage.name = "cublas_lt";
     stage.title = "cublasLtMatmul";
-    for (size_t i = 0; i < kMostLtCandidates; ++i) stage.variants.push_back(candidate(i));
+    for (size_t i = 0; i < kMostLtCandidates; ++i)
+        stage.variants.push_back(candidate("candidate_", i, Kind::float_sums));
+    for (size_t i = 0; i < kMostLtCandidates; ++i)
+        stage.variants.push_back(candidate("e4m3_candidate_", i, Kind::e4m3));
     return {stage, cublas_lt_obstacle()};
 }
 

@@ -29,7 +29,7 @@ uint32_t little_endian(const unsigned char* bytes, size_t count) {
     return value;
 }
 
-// NumPy's name for a type. bfloat16 has none.
+// NumPy's name for a type. bfloat16 and float8_e4m3 have none.
 std::optional<std::string> descr_of(ElementType type) {
     switch (type) {
         case ElementType::float32:
@@ -44,7 +44,10 @@ std::optional<std::string> descr_of(ElementType type) {
             return "<i8";
         case ElementType::boolean:
             return "|b1";
+        case ElementType::int8:
+            return "|i1";
         case ElementType::bfloat16:
+        case ElementType::float8_e4m3:
             break;
     }
     return std::nullopt;

@@ -5,13 +5,25 @@
 #include <string>
 #include <vector>
 
+#include <cuda_fp8.h>
+
 #include "common/runner/dtype.hpp"
 
 namespace runner {
 
 // The type of one operand's elements. DType, in which a variant is asked to compute, is one of the first
 // four.
-enum class ElementType { float32, float16, bfloat16, float64, int32, int64, boolean };
+enum class ElementType {
+    float32,
+    float16,
+    bfloat16,
+    float64,
+    int32,
+    int64,
+    boolean,
+    int8,
+    float8_e4m3
+};
 
 inline ElementType element_type(DType dtype) {
     switch (dtype) {
@@ -28,13 +40,13 @@ inline ElementType element_type(DType dtype) {
 }
 
 inline const char* name_of(ElementType type) {
-    constexpr const char* kNames[] = {"float32", "float16", "bfloat16", "float64",
-                                      "int32",   "int64",   "bool"};
+    constexpr const char* kNames[] = {"float32", "float16", "bfloat16", "float64",    "int32",
+                                      "int64",   "bool",    "int8",     "float8_e4m3"};
     return kNames[static_cast<size_t>(type)];
 }
 
 inline size_t size_of(ElementType type) {
-    constexpr size_t kSizes[] = {4, 2, 2, 8, 4, 8, 1};
+    constexpr size_t kSizes[] = {4, 2, 2, 8, 4, 8, 1, 1, 1};
     return kSizes[static_cast<size_t>(type)];
 }
 
@@ -54,6 +66,10 @@ auto visit(ElementType type, Visitor visitor) {
             return visitor(Type<int64_t>{});
         case ElementType::boolean:
             return visitor(Type<unsigned char>{});
+        case ElementType::int8:
+            return visitor(Type<int8_t>{});
+        case ElementType::float8_e4m3:
+            return visitor(Type<__nv_fp8_e4m3>{});
         case ElementType::float32:
             break;
     }

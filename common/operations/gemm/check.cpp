@@ -13,18 +13,33 @@ namespace {
 using runner::Report;
 
 // One matrix of a batch as it is multiplied: rows x cols, however it is stored.
-std::vector<double> doubles_of(const void* batch, DType dtype, int64_t index, int64_t rows,
-                               int64_t cols, bool transposed) {
+template <class T>
+std::vector<double> doubles_of(const T* batch, int64_t index, int64_t rows, int64_t cols,
+                               bool transposed) {
     std::vector<double> values(static_cast<size_t>(rows * cols));
+    const T* const matrix = batch + index * rows * cols;
+    for (int64_t row = 0; row < rows; ++row) {
+        for (int64_t col = 0; col < cols; ++col) {
+            const int64_t at = transposed ? col * rows + row : row * cols + col;
+            values[static_cast<size_t>(row * cols + col)] = runner::to_double(matrix[at]);
+        }
+    }
+    return values;
+}
+std::vector<double> of_results(const void* batch, const Shape& shape, DType dtype, int64_t index) {
+    std::vector<double> values;
     visit(dtype, [&](auto of) {
         using T = typename decltype(of)::type;
-        const T* const matrix = static_cast<const T*>(batch) + index * rows * cols;
-        for (int64_t row = 0; row < rows; ++row) {
-            for (int64_t col = 0; col < cols; ++col) {
-                const int64_t at = transposed ? col * rows + row : row * cols + col;
-                values[static_cast<size_t>(row * cols + col)] = runner::to_double(matrix[at]);
-            }
-        }
+        values = doubles_of(static_cast<const T*>(batch), index, shape.m, shape.n, false);
+    });
+    return values;
+}
+std::vector<double> of_operands(const void* batch, DType dtype, Kind kind, int64_t index,
+                                int64_t rows, int64_t cols, bool transposed) {
+    std::vector<double> values;
+    visit_operands(dtype, kind, [&](auto of) {
+        using T = typename decltype(of)::type;
+        values = doubles_of(static_cast<const T*>(batch), index, rows, cols, transposed);
     });
     return values;
 }
@@ -96,15 +111,16 @@ Report check_on_host(const Operands& operands, const Shape& shape, DType dtype, 
     const int64_t size = shape.m * shape.n;
     Tally tally;
     for (int64_t batch = 0; batch < shape.batch; ++batch) {
-        const auto a = doubles_of(operands.a, dtype, batch, shape.m, shape.k, shape.transpose_a);
-        const auto b = doubles_of(operands.b, dtype, batch, shape.k, shape.n, shape.transpose_b);
+        const auto a =
+            of_operands(operands.a, dtype, kind, batch, shape.m, shape.k, shape.transpose_a);
+        const auto b =
+            of_operands(operands.b, dtype, kind, batch, shape.k, shape.n, shape.transpose_b);
         const std::vector<Line> rows = lines_of(a, shape.m, shape.k, shape.k, 1);
         const std::vector<Line> cols = lines_of(b, shape.n, 1, shape.k, shape.n);
-        const auto c = doubles_of(operands.c, dtype, batch, shape.m, shape.n, false);
-        const auto got = doubles_of(ours, dtype, batch, shape.m, shape.n, false);
-        const auto reference = previous == nullptr
-                                   ? product(a, b, shape.m, shape.n, shape.k)
-                                   : doubles_of(previous, dtype, batch, shape.m, shape.n, false);
+        const auto c = of_results(operands.c, shape, dtype, batch);
+        const auto got = of_results(ours, shape, dtype, batch);
+        const auto reference = previous == nullptr ? product(a, b, shape.m, shape.n, shape.k)
+                                                   : of_results(previous, shape, dtype, batch);
         for (int64_t i = 0; i < size; ++i) {
             const auto at = static_cast<size_t>(i);
             const Outlook outlook(rows[static_cast<size_t>(i / shape.n)],

@@ -45,8 +45,8 @@ __global__ void lines_kernel(Matrices<T> x, bool of_columns, int64_t count, Line
 }
 
 // A thread walks elements, with a tally of its own.
-template <class T>
-__global__ void check_kernel(Matrices<T> a, Matrices<T> b, const T* c, const T* ours,
+template <class Of, class T>
+__global__ void check_kernel(Matrices<Of> a, Matrices<Of> b, const T* c, const T* ours,
                              const T* previous, const Line* rows, const Line* cols, Rules rules,
                              int64_t count, int64_t step, Tally* tallies) {
     const int64_t thread = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -85,10 +85,13 @@ Report check_on_device(const Operands& operands, const Shape& shape, DType dtype
     const Rules rules(shape, dtype, kind);
     DeviceBuffer<Line> rows(static_cast<size_t>(shape.batch * shape.m));
     DeviceBuffer<Line> cols(static_cast<size_t>(shape.batch * shape.n));
-    const auto launch = [&](auto of, Tally* tallies) {
-        using T = typename decltype(of)::type;
-        const Matrices<T> a{static_cast<const T*>(operands.a), shape.m, shape.k, shape.transpose_a};
-        const Matrices<T> b{static_cast<const T*>(operands.b), shape.k, shape.n, shape.transpose_b};
+    const auto launch = [&](auto of_operands, auto of_results, Tally* tallies) {
+        using Of = typename decltype(of_operands)::type;
+        using T = typename decltype(of_results)::type;
+        const Matrices<Of> a{static_cast<const Of*>(operands.a), shape.m, shape.k,
+                             shape.transpose_a};
+        const Matrices<Of> b{static_cast<const Of*>(operands.b), shape.k, shape.n,
+                             shape.transpose_b};
         const auto row_count = static_cast<int64_t>(rows.size());
         const auto col_count = static_cast<int64_t>(cols.size());
         lines_kernel<<<blocks_for(row_count), kThreads>>>(a, false, row_count, rows.data());
@@ -98,7 +101,13 @@ Report check_on_device(const Operands& operands, const Shape& shape, DType dtype
             static_cast<const T*>(previous), rows.data(), cols.data(), rules, count, step, tallies);
     };
     const Tally total = tally_of_kernel(size_t{blocks} * kThreads, [&](Tally* tallies) {
-        visit(dtype, [&](auto of) { launch(of, tallies); });
+        visit_operands(dtype, kind, [&](auto of) {
+            if constexpr (sizeof(typename decltype(of)::type) == 1) {
+                visit(dtype, [&](auto of_results) { launch(of, of_results, tallies); });
+            } else {
+                launch(of, of, tallies);
+            }
+        });
     });
     return report_of(total, [&](int64_t index) { return place_of(shape, index); });
 }

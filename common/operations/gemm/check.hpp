@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The checker: a result against the fp64 product, or against an earlier variant's result.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
+
+#include <cuda_fp8.h>
 
 #include "common/operations/gemm/operation.hpp"
 #include "common/runner/report.hpp"
@@ -15,6 +18,18 @@ struct Operands {
     const void* b = nullptr;
     const void* c = nullptr;
 };
+
+// Calls visitor(Type<Of>{}), where Of is the type of A's and B's elements.
+template <class Visitor>
+void visit_operands(DType dtype, Kind kind, Visitor visitor) {
+    if (kind == Kind::e4m3) {
+        visitor(runner::Type<__nv_fp8_e4m3>{});
+    } else if (kind == Kind::s8) {
+        visitor(runner::Type<int8_t>{});
+    } else {
+        visit(dtype, visitor);
+    }
+}
 
 // Against the reference, or against a previous result, of which each may be off by its bound. kind: of ours; that of
 // previous may be the same, or float_sums. Device pointers; waits for the device.

@@ -18,6 +18,11 @@ def scores(length):
     return Shape((384, length, length, 64), (("transpose_b", 1.0),))
 
 
+def along_k(shape):
+    """With B transposed, as cuBLASLt requires for 8 bits."""
+    return Shape(shape.sizes, (("transpose_b", 1.0),))
+
+
 def values(length):
     """And what they weigh: as many operations, with few results."""
     return Shape((384, length, 64, length))
@@ -27,12 +32,15 @@ SIZES, LENGTHS = (128, 256, 512, 1024, 2048, 4096), (128, 256, 512, 1024)
 ALL_SHAPES = (*map(square, SIZES), *map(scores, LENGTHS), *map(values, LENGTHS), square(4096, 1))
 QUICK_SHAPES = (square(512), square(2048))
 FLOAT_SHAPES = (*QUICK_SHAPES, square(4096, 1))
+EIGHT_BITS_SHAPES = tuple(map(along_k, (square(512), square(2048), square(4096), square(8192, 1))))
 HALF_SUMS_SHAPES = (*QUICK_SHAPES, scores(512), values(512), square(4096, 1))
 
 # What a run times: each operation in its types, and where.
 USUAL = {"batched_gemm": {"float16": ALL_SHAPES, "float32": FLOAT_SHAPES},
          "batched_gemm_half_sums": {"float16": HALF_SUMS_SHAPES},
-         "batched_gemm_tf32": {"float32": FLOAT_SHAPES}}
+         "batched_gemm_tf32": {"float32": FLOAT_SHAPES},
+         "batched_gemm_e4m3": {"float16": EIGHT_BITS_SHAPES},
+         "batched_gemm_s8": {"float32": EIGHT_BITS_SHAPES}}
 USUAL_DTYPES = tuple(USUAL["batched_gemm"])  # where --shape says at which shapes
 
 # Where all values of cublasGemmStridedBatchedEx's `algo` are timed, in half: there are 42.

@@ -6,8 +6,10 @@
 namespace operations::gemm {
 
 CublasTypes cublas_types(DType dtype, Kind kind) {
-    constexpr int kFloat = 0, kHalf = 2, kBfloat16 = 14;              // CUDA_R_...
-    constexpr int kHalfSums = 64, kFloatSums = 68, kSumsOfTf32 = 77;  // CUBLAS_COMPUTE_...
+    constexpr int kFloat = 0, kHalf = 2, kInt8 = 3, kInt = 10, kBfloat16 = 14,
+                  kE4m3 = 28;  // CUDA_R_...
+    constexpr int kHalfSums = 64, kFloatSums = 68, kIntSums = 72,
+                  kSumsOfTf32 = 77;  // CUBLAS_COMPUTE_...
     const int elements = dtype == DType::float16    ? kHalf
                          : dtype == DType::bfloat16 ? kBfloat16
                                                     : kFloat;
@@ -15,11 +17,15 @@ CublasTypes cublas_types(DType dtype, Kind kind) {
         case Kind::float_sums:  // of floats without tensor cores
             break;
         case Kind::half_sums:
-            return {elements, kHalfSums, kHalf};
+            return {elements, elements, kHalfSums, kHalf};
         case Kind::tf32:
-            return {elements, kSumsOfTf32, kFloat};
+            return {elements, elements, kSumsOfTf32, kFloat};
+        case Kind::e4m3:
+            return {kE4m3, elements, kFloatSums, kFloat};
+        case Kind::s8:
+            return {kInt8, kInt, kIntSums, kInt};
     }
-    return {elements, kFloatSums, kFloat};
+    return {elements, elements, kFloatSums, kFloat};
 }
 
 CublasProduct::CublasProduct(const Shape& s)

@@ -16,25 +16,32 @@ namespace operations::gemm {
 
 // The numbers of their C interfaces.
 struct CublasTypes {
-    int elements;  // cudaDataType_t
+    int elements;  // cudaDataType_t, of A and B
+    int results;   // cudaDataType_t
     int sums;      // cublasComputeType_t
     int scales;    // cudaDataType_t
 };
+// int8_t with results of 4 bytes: these are ints there, and so are alpha and beta.
 CublasTypes cublas_types(DType dtype, Kind kind);
 
-// Alpha or beta as they want it: where sums are halves, so are scales.
+// Alpha or beta as they want it: of the type of the sums.
 class CublasScale {
 public:
     CublasScale(double value, Kind kind)
         : in_float_(static_cast<float>(value)),
           in_half_(static_cast<__half>(in_float_)),
-          is_half_(kind == Kind::half_sums) {}
-    const void* data() const { return is_half_ ? static_cast<const void*>(&in_half_) : &in_float_; }
+          in_int_(static_cast<int>(value)),
+          kind_(kind) {}
+    const void* data() const {
+        if (kind_ == Kind::half_sums) return &in_half_;
+        return kind_ == Kind::s8 ? static_cast<const void*>(&in_int_) : &in_float_;
+    }
 
 private:
     float in_float_;
     __half in_half_;
-    bool is_half_;
+    int in_int_;
+    Kind kind_;
 };
 
 // They read matrices column by column, as which a row-major one is its transpose. So they get

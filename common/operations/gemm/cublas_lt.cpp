@@ -28,7 +28,13 @@ struct HeuristicResult {  // cublasLtMatmulHeuristicResult_t
 };
 
 // Attributes of the three kinds of descriptors.
-enum OfProduct { kTransposeFirst = 3, kTransposeSecond = 4, kEpilogue = 7, kBias = 8 };
+enum OfProduct {
+    kTransposeFirst = 3,
+    kTransposeSecond = 4,
+    kEpilogue = 7,
+    kBias = 8,
+    kFastSums = 25  // of e4m3: sums stay in the tensor cores, as in our kernel
+};
 enum OfLayout { kBatchCount = 5, kBatchStride = 6 };
 enum OfPreference { kMostWorkspace = 1 };
 
@@ -118,6 +124,7 @@ struct LtCandidates::Descriptors {
         const int32_t first_transposed = of.first.transposed ? 1 : 0;  // cublasOperation_t
         const int32_t second_transposed = of.second.transposed ? 1 : 0;
         const int32_t ending = number_of(epilogue);
+        const int8_t is_fast = 1;
         const void* const some_bias =
             this;  // aligned, as each launch's will be: of none nothing is found
         const uint64_t most_workspace = kCublasWorkspace;
@@ -128,11 +135,13 @@ struct LtCandidates::Descriptors {
             lt.set_of_product(product, kTransposeFirst, &first_transposed, 4) == 0 &&
             lt.set_of_product(product, kTransposeSecond, &second_transposed, 4) == 0 &&
             lt.set_of_product(product, kEpilogue, &ending, 4) == 0 &&
+            (kind != Kind::e4m3 ||
+             lt.set_of_product(product, kFastSums, &is_fast, sizeof(is_fast)) == 0) &&
             (epilogue == LtEpilogue::none ||
              lt.set_of_product(product, kBias, &some_bias, sizeof(some_bias)) == 0) &&
             set_layout(first, types.elements, of.first, shape.batch) &&
             set_layout(second, types.elements, of.second, shape.batch) &&
-            set_layout(result, types.elements, of.result, shape.batch) &&
+            set_layout(result, types.results, of.result, shape.batch) &&
             lt.create_preference(&preference) == 0 &&
             lt.set_of_preference(preference, kMostWorkspace, &most_workspace, 8) == 0 &&
             lt.find_algorithms(lt.handle(), product, first, second, result, result, preference,
@@ -226,8 +235,8 @@ std::vector<runner::Work> lt_works(const Shape& shape, DType dtype, Kind kind, c
                                    const void* b) {
     const LtCandidates& candidates = lt_candidates(shape, dtype, kind);
     using Buffer = runner::DeviceBuffer<unsigned char>;
-    const auto bytes =
-        static_cast<size_t>(shape.batch * shape.m * shape.n) * runner::size_of(dtype);
+    const size_t size = kind == Kind::s8 ? sizeof(int) : runner::size_of(dtype);
+    const size_t bytes = static_cast<size_t>(shape.batch * shape.m * shape.n) * size;
     const auto c = std::make_shared<Buffer>(bytes);
     const auto workspace = std::make_shared<Buffer>(kCublasWorkspace);
     runner::check_cuda(cudaMemset(c->data(), 0, bytes), "clearing what a roof writes to");

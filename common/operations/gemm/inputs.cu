@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/operations/gemm/check.hpp"
 #include "common/operations/named_inputs.hpp"
 #include "common/operations/softmax/inputs.cuh"
 #include "common/runner/device.hpp"
@@ -36,6 +37,7 @@ struct Value {
     Input input;
     Which which;
     uint64_t seed;
+    double scale = 1;
 
     __device__ uint64_t bits(int64_t b, int64_t row, int64_t col) const {
         const uint64_t of_matrix =
@@ -46,6 +48,9 @@ struct Value {
         return softmax::nearly_normal(bits(b, row, col), false);
     }
     __device__ double operator()(int64_t b, int64_t row, int64_t col) const {
+        return scale * unscaled(b, row, col);
+    }
+    __device__ double unscaled(int64_t b, int64_t row, int64_t col) const {
         switch (input) {
             case Input::normal:
                 break;
@@ -82,6 +87,15 @@ struct Nan {
     __device__ double operator()(int64_t, int64_t, int64_t) const { return NAN; }
 };
 
+template <class T>
+__device__ T element_of(double value) {
+    if constexpr (std::is_same_v<T, int8_t>) {
+        return static_cast<int8_t>(value == value ? fmin(fmax(rint(value), -127.), 127.) : 0.);
+    } else {
+        return static_cast<T>(value);
+    }
+}
+
 // rows x cols: as stored.
 template <class T, class At>
 __global__ void fill_kernel(T* x, int64_t count, int64_t rows, int64_t cols, bool transposed,
@@ -90,24 +104,20 @@ __global__ void fill_kernel(T* x, int64_t count, int64_t rows, int64_t cols, boo
     for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
          i += step) {
         const int64_t b = i / (rows * cols), row = i / cols % rows, col = i % cols;
-        x[i] = static_cast<T>(transposed ? at(b, col, row) : at(b, row, col));
+        x[i] = element_of<T>(transposed ? at(b, col, row) : at(b, row, col));
     }
 }
 
 // rows x cols: as multiplied.
-template <class At>
-void fill_matrices(void* x, DType dtype, int64_t batch, int64_t rows, int64_t cols, bool transposed,
-                   At at) {
+template <class T, class At>
+void fill_matrices(T* x, int64_t batch, int64_t rows, int64_t cols, bool transposed, At at) {
     const int64_t count = batch * rows * cols;
     if (x == nullptr || count == 0) return;
     constexpr int kThreads = 256;
     const auto blocks =
         static_cast<unsigned>(std::min<int64_t>((count + kThreads - 1) / kThreads, 1 << 14));
-    visit(dtype, [&](auto of) {
-        using T = typename decltype(of)::type;
-        fill_kernel<<<blocks, kThreads>>>(static_cast<T*>(x), count, transposed ? cols : rows,
-                                          transposed ? rows : cols, transposed, at);
-    });
+    fill_kernel<<<blocks, kThreads>>>(x, count, transposed ? cols : rows, transposed ? rows : cols,
+                                      transposed, at);
     runner::check_cuda(cudaGetLastError(), "filling a matrix");
 }
 
@@ -117,18 +127,26 @@ std::vector<runner::NamedInput> all_inputs() {
     return listed(kInputs);
 }
 
-void fill(void* a, void* b, void* c, DType dtype, const Shape& shape, const std::string& input,
-          uint64_t seed) {
+void fill(void* a, void* b, void* c, DType dtype, Kind kind, const Shape& shape,
+          const std::string& input, uint64_t seed) {
     const Input which = input_named(input, kInputs).input;
-    fill_matrices(a, dtype, shape.batch, shape.m, shape.k, shape.transpose_a,
-                  Value{which, Which::a, seed});
-    fill_matrices(b, dtype, shape.batch, shape.k, shape.n, shape.transpose_b,
-                  Value{which, Which::b, seed});
-    if (shape.beta == 0) {
-        fill_matrices(c, dtype, shape.batch, shape.m, shape.n, false, Nan{});
-    } else {
-        fill_matrices(c, dtype, shape.batch, shape.m, shape.n, false, Value{which, Which::c, seed});
-    }
+    const double scale = kind == Kind::s8 && which != Input::integers ? 32 : 1;
+    visit_operands(dtype, kind, [&](auto of) {
+        using T = typename decltype(of)::type;
+        fill_matrices(static_cast<T*>(a), shape.batch, shape.m, shape.k, shape.transpose_a,
+                      Value{which, Which::a, seed, scale});
+        fill_matrices(static_cast<T*>(b), shape.batch, shape.k, shape.n, shape.transpose_b,
+                      Value{which, Which::b, seed, scale});
+    });
+    visit(dtype, [&](auto of) {
+        auto* const results = static_cast<typename decltype(of)::type*>(c);
+        if (shape.beta == 0) {
+            fill_matrices(results, shape.batch, shape.m, shape.n, false, Nan{});
+        } else {
+            fill_matrices(results, shape.batch, shape.m, shape.n, false,
+                          Value{which, Which::c, seed});
+        }
+    });
 }
 
 }  // namespace operations::gemm

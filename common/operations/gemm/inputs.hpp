@@ -16,9 +16,11 @@ constexpr const char* kSpecial = "special_values";  // NaN and infinities in som
 
 std::vector<runner::NamedInput> all_inputs();
 
-// Fills a, b and c (device memory) on the default stream; a null pointer is left out. Where beta is 0, c is
-// all NaN: no result may come of it. std::invalid_argument where no input has that name.
-void fill(void* a, void* b, void* c, DType dtype, const Shape& shape, const std::string& input,
-          uint64_t seed);
+// Fills a, b and c (device memory) on the default stream; a null pointer is left out. If beta is 0, c is all NaN, because no
+// result may depend on it. An operand too large for its type becomes the largest number of that type. int8_t has few whole
+// numbers near 0, so all inputs but the integers are multiplied by 32 for it, and NaN is 0. std::invalid_argument if no input
+// has that name.
+void fill(void* a, void* b, void* c, DType dtype, Kind kind, const Shape& shape,
+          const std::string& input, uint64_t seed);
 
 }  // namespace operations::gemm

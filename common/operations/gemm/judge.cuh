@@ -11,6 +11,8 @@
 //   - Where their sums are halves, each of those k / L is rounded to the nearest half: against that unit the errors
 //     before do not count for much (1 part in 256 is more than they are).
 //   - Where they multiply floats, they take 11 bits of each (tf32) and drop the rest: 2^-10 of either.
+//   - Sums of e4m3 products keep 14 bits in place of 24, so u is 2^-14.
+//   - Sums of int8_t are exact. They are rounded once, to float.
 //   - The result is rounded to its type.
 // Of whole numbers so small that no sum can leave the 24 digits of a float, all of this is exact.
 #pragma once
@@ -57,11 +59,30 @@ struct Precision {
 
     __host__ __device__ static Precision of(DType dtype, Kind kind = Kind::float_sums) {
         constexpr double kWhole = 0x1p24;
-        if (kind == Kind::half_sums)
-            return {0x1.01p-11, 0.25, 0, 0x1p-24, 0x1p-11, 0x1p-24, 0x1p-14, 65520, 65504, 0x1p11};
-        if (kind == Kind::tf32)
-            return {0x1p-23,  1.25,     0x1p-10, 0x1p-126,    0,
-                    0x1p-149, 0x1p-126, FLT_MAX, FLT_MAX / 4, 0x1p11};
+        switch (kind) {
+            case Kind::float_sums:
+                break;
+            case Kind::half_sums:
+                return {0x1.01p-11, 0.25,    0,     0x1p-24, 0x1p-11,
+                        0x1p-24,    0x1p-14, 65520, 65504,   0x1p11};
+            case Kind::tf32:
+                return {0x1p-23,  1.25,     0x1p-10, 0x1p-126,    0,
+                        0x1p-149, 0x1p-126, FLT_MAX, FLT_MAX / 4, 0x1p11};
+            case Kind::e4m3: {
+                Precision precision = of(dtype);
+                precision.unit = 0x1p-13;
+                precision.sums_a_product = 1.25;
+                precision.largest_whole = 0x1p14;
+                return precision;
+            }
+            case Kind::s8: {
+                Precision precision = of(dtype);
+                precision.unit = 0x1p-24;
+                precision.sums_a_product = 0;
+                precision.largest_sum = 0x1p31;
+                return precision;
+            }
+        }
         switch (dtype) {
             case DType::float16:
                 return {0x1p-23, 1.25,    0,     0x1p-126,    0x1p-11,

@@ -66,12 +66,13 @@ public:
     explicit GemmOperation(Kind kind) : kind_(kind) {}
 
     std::string name() const override {
-        return kind_ == Kind::half_sums ? "batched_gemm_half_sums"
-               : kind_ == Kind::tf32    ? "batched_gemm_tf32"
-                                        : "batched_gemm";
+        constexpr const char* kNames[] = {"batched_gemm", "batched_gemm_half_sums",
+                                          "batched_gemm_tf32", "batched_gemm_e4m3",
+                                          "batched_gemm_s8"};
+        return kNames[static_cast<size_t>(kind_)];
     }
     std::string family() const override { return "gemm"; }
-    std::string shown_as() const override { return "batched_gemm"; }
+    std::string shown_as() const override { return is_eight_bits() ? name() : "batched_gemm"; }
     std::string along() const override { return "m=n=k"; }
     // A table shows every second size, and of the largest the batch.
     bool swept(const runner::Shape& shape) const override {
@@ -124,24 +125,25 @@ public:
 
     std::vector<Operand> operands(const runner::Shape& of, DType dtype) const override {
         const Shape shape = of;
-        const ElementType type = runner::element_type(dtype);
+        const ElementType type = operand_type(dtype, kind_);
         const auto stored = [&](int64_t rows, int64_t cols, bool transposed) {
             return std::vector<int64_t>{shape.batch, transposed ? cols : rows,
                                         transposed ? rows : cols};
         };
         return {{"a", Role::in, type, stored(shape.m, shape.k, shape.transpose_a)},
                 {"b", Role::in, type, stored(shape.k, shape.n, shape.transpose_b)},
-                {"c", Role::in_out, type, stored(shape.m, shape.n, false)}};
+                {"c", Role::in_out, runner::element_type(dtype), stored(shape.m, shape.n, false)}};
     }
     std::vector<runner::NamedInput> inputs() const override { return all_inputs(); }
     std::string usual_input() const override { return kNormal; }
     void fill(const runner::Shape& shape, DType dtype, const std::string& input, uint64_t seed,
               const View& inputs) const override {
-        gemm::fill(inputs["a"].data, inputs["b"].data, inputs["c"].data, dtype, shape, input, seed);
+        gemm::fill(inputs["a"].data, inputs["b"].data, inputs["c"].data, dtype, kind_, shape, input,
+                   seed);
     }
     void complete(const runner::Shape& shape, DType dtype, uint64_t seed,
                   const View& inputs) const override {
-        gemm::fill(nullptr, inputs["b"].data, inputs["c"].data, dtype, shape, kNormal, seed);
+        gemm::fill(nullptr, inputs["b"].data, inputs["c"].data, dtype, kind_, shape, kNormal, seed);
     }
 
     // ---- the reference
@@ -153,9 +155,10 @@ public:
             "the result, or a sum on its way, may overflow, or its roundings may be all that is "
             "left");
     }
-    // Sums in float are what the others are held against, too.
+    // Kinds with operands of the same type are compared with sums in float.
     bool is_comparable(const runner::Operation& other) const override {
-        return this == &other || (this == operation() && other.family() == family());
+        const auto* const gemm = dynamic_cast<const GemmOperation*>(&other);
+        return this == &other || (this == operation() && gemm != nullptr && !gemm->is_eight_bits());
     }
     Report compare(const runner::Shape& shape, DType dtype, const View& inputs,
                    const runner::Result& ours, const runner::Result& previous) const override {
@@ -167,14 +170,22 @@ public:
 
     Cost cost(const runner::Shape& of, DType dtype) const override {
         const Shape shape = of;
-        const auto size = static_cast<int64_t>(size_of(dtype));
-        const int64_t of_c = elements(of) * size;
+        const auto size = static_cast<int64_t>(size_of(operand_type(dtype, kind_)));
+        const int64_t of_c = elements(of) * static_cast<int64_t>(size_of(dtype));
         return {{shape.batch * shape.m * shape.k * size, shape.batch * shape.k * shape.n * size,
                  shape.beta == 0 ? 0 : of_c},
                 {of_c},
                 2.0 * static_cast<double>(elements(of)) * static_cast<double>(shape.k)};
     }
     runner::Unit unit() const override { return runner::Unit::teraflops; }
+    // Of what a variant declares, all but C itself is elements of A and B.
+    runner::Traffic counted(const runner::Traffic& declared, const runner::Shape& of,
+                            DType dtype) const override {
+        const double of_c = Shape(of).beta == 0 ? 0 : 1;
+        const double size = static_cast<double>(size_of(operand_type(dtype, kind_))) /
+                            static_cast<double>(size_of(dtype));
+        return {(declared.loads - of_c) * size + of_c, (declared.stores - 1) * size + 1};
+    }
     // The best of what cuBLASLt offers; without it, a join of as many bytes.
     Roof roof() const override { return cublas_lt_obstacle().empty() ? Roof::own : Roof::join; }
     std::vector<runner::Work> own_roof(const runner::Shape& shape, DType dtype, const View& inputs,
@@ -194,6 +205,7 @@ public:
     }
     std::vector<runner::Shape> measured_at(Extent extent) const override {
         if (!extent.gpu) return {usual_shape()};
+        if (is_eight_bits()) return eight_bits_measured_at(extent.quick);
         if (extent.quick) return {Shape(16, 512, 512, 512)};
         std::vector<Shape> shapes;
         for (int64_t size = 128; size <= 4096; size *= 2)  // as in the article on batched products
@@ -207,7 +219,9 @@ public:
         return as_the_runners(shapes);
     }
     // Whole tiles of every step, more than one, and small enough to count each access of the simplest step.
-    runner::Shape usual_shape() const override { return Shape(2, 128, 128, 64); }
+    runner::Shape usual_shape() const override {
+        return Shape(2, 128, 128, 64).with_transposed(false, is_eight_bits());
+    }
     std::vector<runner::Shape> held_at() const override {
         return as_the_runners(
             {Shape(2, 128, 128, 64), Shape(1, 61, 77, 33), Shape(3, 50, 104, 24),
@@ -215,6 +229,8 @@ public:
              Shape(2, 33, 61, 50).with_transposed(false, true).with_scales(2, 0.5)});
     }
     std::vector<runner::Shape> profiled_at() const override {
+        if (is_eight_bits())
+            return {usual_shape(), Shape(1, 4096, 4096, 4096).with_transposed(false, true)};
         return as_the_runners(
             {Shape(2, 128, 128, 64), Shape(16, 512, 512, 512), Shape(1, 4096, 4096, 4096)});
     }
@@ -240,6 +256,15 @@ public:
     }
 
 private:
+    bool is_eight_bits() const { return kind_ == Kind::e4m3 || kind_ == Kind::s8; }
+    // Both operands along k, as cuBLASLt requires for e4m3.
+    static std::vector<runner::Shape> eight_bits_measured_at(bool quick) {
+        std::vector<Shape> shapes;
+        for (int64_t size = 512; size <= (quick ? 512 : 4096); size *= 2)
+            shapes.push_back(Shape(16, size, size, size).with_transposed(false, true));
+        if (!quick) shapes.push_back(Shape(1, 8192, 8192, 8192).with_transposed(false, true));
+        return as_the_runners(shapes);
+    }
     static Operands operands_in(const View& inputs) {
         return {inputs["a"].data, inputs["b"].data, inputs["c"].data};
     }
@@ -265,14 +290,22 @@ Shape::operator runner::Shape() const {
     return operation()->plain(shape);
 }
 
+ElementType operand_type(DType dtype, Kind kind) {
+    return kind == Kind::e4m3 ? ElementType::float8_e4m3
+           : kind == Kind::s8 ? ElementType::int8
+                              : runner::element_type(dtype);
+}
+
 const runner::Operation* operation(Kind kind) {
-    static const GemmOperation float_sums(Kind::float_sums), half_sums(Kind::half_sums),
-        tf32(Kind::tf32);
-    return kind == Kind::half_sums ? &half_sums : kind == Kind::tf32 ? &tf32 : &float_sums;
+    static const std::array<GemmOperation, 5> all = {
+        GemmOperation(Kind::float_sums), GemmOperation(Kind::half_sums), GemmOperation(Kind::tf32),
+        GemmOperation(Kind::e4m3), GemmOperation(Kind::s8)};
+    return &all[static_cast<size_t>(kind)];
 }
 
 std::vector<const runner::Operation*> all() {
-    return {operation(Kind::float_sums), operation(Kind::half_sums), operation(Kind::tf32)};
+    return {operation(Kind::float_sums), operation(Kind::half_sums), operation(Kind::tf32),
+            operation(Kind::e4m3), operation(Kind::s8)};
 }
 
 }  // namespace operations::gemm

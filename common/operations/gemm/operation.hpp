@@ -45,10 +45,14 @@ enum class Kind {
     float_sums,
     half_sums,  // of halves: what is added up is rounded to half again and again
     tf32,       // of floats, of whose digits tensor cores multiply the first 11; sums in float
+    e4m3,       // of __nv_fp8_e4m3; tensor cores keep 14 bits of a sum
+    s8,         // of int8_t; sums in int
 };
 
+// The element type of A and B. C always has elements of dtype.
+runner::ElementType operand_type(DType dtype, Kind kind);
+
 // One object a kind; variants point to it. Its operands: a, b, and c, which is read where beta is not 0.
-// Elements are of one type.
 const runner::Operation* operation(Kind kind = Kind::float_sums);
 
 }  // namespace operations::gemm

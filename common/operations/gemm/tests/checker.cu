@@ -43,22 +43,24 @@ std::vector<double> multiplied(const Shape& s, const Tensors& inputs) {
     return result;
 }
 
-const Checked kChecked = {
-    operation(),
-    [](const Shape& shape, const std::string&, const Tensors& inputs, Tensors& outputs) {
-        outputs.upload("c", multiplied(shape, inputs));
-    },
-    [](bool on_device, const Shape& shape, DType dtype, const runner::View& inputs,
-       const runner::View& ours, const runner::View* previous) {
-        return (on_device ? check_on_device : check_on_host)(
-            {inputs["a"].data, inputs["b"].data, inputs["c"].data}, shape, dtype, ours["c"].data,
-            previous == nullptr ? nullptr : (*previous)["c"].data, Kind::float_sums);
-    }};
+Checked checked(Kind kind) {
+    return {operation(kind),
+            [](const Shape& shape, const std::string&, const Tensors& inputs, Tensors& outputs) {
+                outputs.upload("c", multiplied(shape, inputs));
+            },
+            [kind](bool on_device, const Shape& shape, DType dtype, const runner::View& inputs,
+                   const runner::View& ours, const runner::View* previous) {
+                return (on_device ? check_on_device : check_on_host)(
+                    {inputs["a"].data, inputs["b"].data, inputs["c"].data}, shape, dtype,
+                    ours["c"].data, previous == nullptr ? nullptr : (*previous)["c"].data, kind);
+            }};
+}
+const Checked kChecked = checked(Kind::float_sums);
 
 // The report on a result of matrices that are given; c: NaN.
 Report report_of(const Shape& shape, DType dtype, const std::vector<double>& a,
-                 const std::vector<double>& b, double result) {
-    CheckedCase one(kChecked, shape, dtype, kNormal);
+                 const std::vector<double>& b, double result, const Checked& of = kChecked) {
+    CheckedCase one(of, shape, dtype, kNormal);
     one.inputs.upload("a", a);
     one.inputs.upload("b", b);
     one.change("c", 0, result);
@@ -94,6 +96,40 @@ TEST_CASE("right products pass, whatever is multiplied, and one wrong element is
         special.change("c", which, wrong);
         CHECK(special.report().mismatches == 1);
     }
+}
+
+TEST_CASE("results have another type than operands of 8 bits, and are judged by their own bound") {
+    for (const Kind kind : {Kind::e4m3, Kind::s8}) {
+        const Checked of = checked(kind);
+        accepts_right_results(
+            of,
+            {Shape(2, 13, 9, 31), Shape(1, 6, 17, 40).with_transposed(true, false),
+             Shape(1, 5, 8, 12).with_transposed(true, true).with_scales(-2, 0.5)},
+            [](const CheckedCase&, const std::string& input, const Report& report) {
+                if (input == kIntegers) CHECK(report.worst_share == 0);
+            });
+        finds_one_wrong_element(of, Shape(2, 7, 9, 20), DType::float32, 1);
+        const Shape shape(2, 7, 9, 20);
+        CHECK(of.operation->operands(shape, DType::float16)[0].bytes() == 2 * 7 * 20);
+        CHECK(of.operation->operands(shape, DType::float16)[2].bytes() == 2 * 2 * 7 * 9);
+        CHECK(of.operation->cost(shape, DType::float32).bytes() ==
+              2 * (7 * 20 + 20 * 9 + 4 * 7 * 9));
+        CHECK_FALSE(operation()->is_comparable(*of.operation));
+        // A declared load of A or B is one byte: half an element of C.
+        CHECK(of.operation->counted({3, 1}, shape, DType::float16).loads == 1.5);
+    }
+    // 1 + 2^-14, 32 times: sums of 14 bits lose the small terms, sums in float keep them.
+    const Shape shape(1, 1, 1, 64);
+    std::vector<double> terms, others;
+    for (int i = 0; i < 32; ++i) {
+        terms.insert(terms.end(), {1, 0x1p-7});
+        others.insert(others.end(), {1, 0x1p-7});
+    }
+    CHECK(report_of(shape, DType::float32, terms, others, 32, checked(Kind::e4m3)).good());
+    CHECK(report_of(shape, DType::float32, terms, others, 33, checked(Kind::e4m3)).mismatches == 1);
+    const Shape one(1, 1, 1, 1);
+    CHECK(report_of(one, DType::float16, {127}, {127}, 16128, checked(Kind::s8)).good());
+    CHECK(report_of(one, DType::float16, {127}, {127}, 16112, checked(Kind::s8)).mismatches == 1);
 }
 
 TEST_CASE("two products that differ by more than both their bounds are no pair") {
