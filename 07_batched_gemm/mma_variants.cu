@@ -16,6 +16,9 @@
 namespace batched_gemm_variants {
 namespace {
 
+constexpr const char* kWhyHalfSumsAreOpen =
+    "sums in half of numbers of such different sizes may consist of rounding alone";
+
 // Marks a variant as one beyond the lesson whose lines must consist of packs.
 runner::Variant in_packs(runner::Variant variant, int64_t pack) {
     variant.further = true;
@@ -174,6 +177,38 @@ Traffic traffic_of_packed(const Shape& s) {
     return traffic;
 }
 
+// Returns a variant for one type, checked with the error bound of its kind.
+template <class T, class Launch>
+runner::Variant of_kind(const std::string& name, const std::string& summary,
+                        operations::gemm::Kind kind, Launch launch) {
+    runner::Variant variant =
+        in_packs(rung(name, summary, batched_gemm::kBlockTile, batched_gemm::kBlockTile,
+                      {runner::dtype_of<T>},
+                      [launch](const auto& g, cudaStream_t stream) -> cudaError_t {
+                          if constexpr (std::is_same_v<decltype(g), const Problem<T>&>)
+                              return launch(g, stream);
+                          return cudaErrorInvalidValue;
+                      }),
+                 batched_gemm::kPerPack<T>);
+    variant.operation = operations::gemm::operation(kind);
+    return variant;
+}
+
+runner::Variant hopper_half_sums() {
+    using Widest = batched_gemm::HopperTile<256>;
+    runner::Variant variant = of_hopper(
+        of_kind<__half>("hopper_half_sums", "hopper with sums in half",
+                        operations::gemm::Kind::half_sums, batched_gemm::hopper_half_sums),
+        batched_gemm::hopper_kernel<__half, __half, Widest, batched_gemm::Plain, __half>);
+    variant.open_inputs = {operations::gemm::kWide};
+    variant.why_open = kWhyHalfSumsAreOpen;
+    variant.traffic_at = [](const runner::Shape& shape, DType) {
+        return traffic_of_hopper<__half>(shape);
+    };
+    variant.traffic = variant.traffic_at(variant.operation->usual_shape(), DType::float16);
+    return variant;
+}
+
 // Takes any lines and layouts of T or of the types in `dtypes`; a launch copies what TMA cannot load or wgmma cannot read.
 template <class T>
 runner::Variant packed(const std::string& name, const std::string& summary,
@@ -253,23 +288,6 @@ runner::Variant few_rows() {
     return variant;
 }
 
-// Returns a variant for one type, checked with the error bound of its kind.
-template <class T, class Launch>
-runner::Variant of_kind(const std::string& name, const std::string& summary,
-                        operations::gemm::Kind kind, Launch launch) {
-    runner::Variant variant =
-        in_packs(rung(name, summary, batched_gemm::kBlockTile, batched_gemm::kBlockTile,
-                      {runner::dtype_of<T>},
-                      [launch](const auto& g, cudaStream_t stream) -> cudaError_t {
-                          if constexpr (std::is_same_v<decltype(g), const Problem<T>&>)
-                              return launch(g, stream);
-                          return cudaErrorInvalidValue;
-                      }),
-                 batched_gemm::kPerPack<T>);
-    variant.operation = operations::gemm::operation(kind);
-    return variant;
-}
-
 }  // namespace
 
 runner::Variant half_sums() {
@@ -277,8 +295,7 @@ runner::Variant half_sums() {
         of_kind<__half>("mma_half_sums", "mma with sums in half", operations::gemm::Kind::half_sums,
                         batched_gemm::half_sums_gemm<__half>);
     variant.open_inputs = {operations::gemm::kWide};
-    variant.why_open =
-        "sums in half of numbers of such different sizes may consist of rounding alone";
+    variant.why_open = kWhyHalfSumsAreOpen;
     return variant;
 }
 
@@ -307,6 +324,7 @@ std::vector<runner::Variant> mma_variants() {
         in_tiles_for_it(half_sums()),
         of_kind<float>("mma_tf32", "mma of floats, 11 bits of each", Kind::tf32,
                        batched_gemm::tf32_gemm<float>),
+        hopper_half_sums(),
         hopper_tf32,
         eight_bits<__nv_fp8_e4m3>("hopper_e4m3", "hopper with e4m3", Kind::e4m3),
         eight_bits<int8_t>("hopper_s8", "hopper with int8_t, sums in int", Kind::s8)};

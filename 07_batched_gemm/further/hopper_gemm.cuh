@@ -8,7 +8,7 @@
 //              multicasts it; the order of tiles reuses lines in the L2; an epilogue
 //   traffic    loads per element of C: k / 256 + k / 256, because a cluster computes 256 x 256
 //   accepts    half and bfloat16, sums in float; A and B each row-major or transposed, lines and matrices of A and B that
-//              begin at multiples of 16 bytes, any C; k > 0. With A row-major and B transposed also e4m3 and float (as
+//              begin at multiples of 16 bytes, any C; k > 0. Sums of halves also in half. With A row-major and B transposed also e4m3 and float (as
 //              tf32), and int8_t with sums in int; results are half, bfloat16, float, e4m3, int8_t or, of int8_t, int
 //   needs      compute capability 9.0, compiled for sm_90a
 //   source     PTX ISA 9.0; CUTLASS's warp-specialised persistent kernels; public worklogs of products on an H100
@@ -248,7 +248,7 @@ private:
 };
 #endif
 
-template <class T, class Result, class Tile, class Epilogue>
+template <class T, class Result, class Tile, class Epilogue, class Sum = hopper::SumOf<T>>
 __global__ void __launch_bounds__(Tile::kThreads, 1)
     hopper_kernel(const __grid_constant__ CUtensorMap a_map,
                   const __grid_constant__ CUtensorMap b_map,
@@ -324,7 +324,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
             const int thread = static_cast<int>(threadIdx.x) % 128;
             if (thread < blocks) hopper::arrive_at(empty[stage], thread);
         };
-        hopper::SumOf<T> sums[Tile::kSums];
+        hopper::Sums<Sum, Tile::kSums> sums;
         LeavingResults<T, Result, Tile> results{
             g, stores_tensors ? &c_map : nullptr,
             tiles + kStages * Tile::kStageBytes + warpgroup * Tile::kPatch, warpgroup};
@@ -355,17 +355,13 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
             results.batch = tile.batch;
             if constexpr (std::is_same_v<Result, int>) {
                 results.take(sums);
-            } else if constexpr (std::is_same_v<hopper::SumOf<T>, float>) {
+            } else if constexpr (std::is_same_v<Sum, float>) {
                 finish(sums, g, epilogue, results.batch, results.row, results.col);
                 results.take(sums);
             } else {
                 float values[Tile::kSums];
 #pragma unroll
-                for (int i = 0; i < Tile::kSums; ++i) {
-                    values[i] = static_cast<float>(sums[i]);
-                    sums[i] =
-                        0;  // frees the register: wgmma overwrites it, which the compiler does not know
-                }
+                for (int i = 0; i < Tile::kSums; ++i) values[i] = hopper::take_sum(sums, i);
                 finish(values, g, epilogue, results.batch, results.row, results.col);
                 results.take(values);
             }
@@ -400,10 +396,10 @@ HopperPlan hopper_plan(const Problem<T, Result>& g) {
     return g.m <= 128 ? HopperPlan{cols, 1, 8} : HopperPlan{cols, 2, 4};
 }
 
-template <class Tile, class T, class Result, class Epilogue>
+template <class Tile, class Sum, class T, class Result, class Epilogue>
 cudaError_t launch_hopper_tiles(const Problem<T, Result>& g, const HopperPlan& plan,
                                 int64_t at_once, const Epilogue& epilogue, cudaStream_t stream) {
-    const auto kernel = hopper_kernel<T, Result, Tile, Epilogue>;
+    const auto kernel = hopper_kernel<T, Result, Tile, Epilogue, Sum>;
     // tf32: TMA rounds floats on the way, where wgmma would cut them off.
     const auto type =
         std::is_same_v<T, float> ? CU_TENSOR_MAP_DATA_TYPE_TFLOAT32 : tensor_type<T>();
@@ -446,8 +442,8 @@ cudaError_t launch_hopper_tiles(const Problem<T, Result>& g, const HopperPlan& p
 
 // Computes C = epilogue(alpha A B + beta C) with at most `at_once` blocks. Returns cudaErrorNotSupported for problems outside
 // `accepts` above, for 2^30 tiles or more, and without Hopper; cudaErrorInvalidValue for other tiles than the plan may have,
-// and for alpha, beta or an epilogue where results are ints.
-template <class T, class Result, class Epilogue>
+// and for alpha, beta or an epilogue where results are ints. Sum: void for the usual sums, see SumOf.
+template <class Sum = void, class T, class Result, class Epilogue>
 cudaError_t launch_hopper(const Problem<T, Result>& g, const HopperPlan& plan, int64_t at_once,
                           const Epilogue& epilogue, cudaStream_t stream) {
     const bool is_tile = (plan.cols == 64 && sizeof(Result) > 1) || plan.cols == 128 ||
@@ -464,8 +460,9 @@ cudaError_t launch_hopper(const Problem<T, Result>& g, const HopperPlan& plan, i
         !is_loadable(g.a, g.batch) || !is_loadable(g.b, g.batch) || g.k == 0 ||
         (sizeof(T) != 2 && !is_along_k))
         return cudaErrorNotSupported;
+    using SumType = std::conditional_t<std::is_void_v<Sum>, hopper::SumOf<T>, Sum>;
     const auto launch = [&](auto tile) {
-        return launch_hopper_tiles<decltype(tile)>(g, plan, at_once, epilogue, stream);
+        return launch_hopper_tiles<decltype(tile), SumType>(g, plan, at_once, epilogue, stream);
     };
     if constexpr (sizeof(Result) < 4) {
         if (plan.cols == 256) return launch(HopperTile<256>{});
@@ -475,11 +472,11 @@ cudaError_t launch_hopper(const Problem<T, Result>& g, const HopperPlan& plan, i
     }
     return launch(HopperTile<128>{});
 }
-template <class T, class Result, class Epilogue>
+template <class Sum = void, class T, class Result, class Epilogue>
 cudaError_t hopper_with(const Problem<T, Result>& g, const Epilogue& epilogue,
                         cudaStream_t stream) {
-    return launch_hopper(g, hopper_plan(g), softmax_stages::this_chip().multiprocessors, epilogue,
-                         stream);
+    return launch_hopper<Sum>(g, hopper_plan(g), softmax_stages::this_chip().multiprocessors,
+                              epilogue, stream);
 }
 
 // The same without an epilogue. Calls mma_gemm() for problems that the kernel does not accept.
@@ -487,6 +484,13 @@ template <class T>
 cudaError_t hopper_gemm(const Problem<T>& g, cudaStream_t stream) {
     const cudaError_t status = hopper_with(g, Plain{}, stream);
     return status == cudaErrorNotSupported ? mma_gemm(g, stream) : status;
+}
+// With sums in half, which lose digits: half_sums_and_tf32.md.
+template <class T>
+cudaError_t hopper_half_sums(const Problem<T>& g, cudaStream_t stream) {
+    static_assert(std::is_same_v<T, __half>, "wgmma has sums in half of halves");
+    const cudaError_t status = hopper_with<__half>(g, Plain{}, stream);
+    return status == cudaErrorNotSupported ? half_sums_gemm(g, stream) : status;
 }
 
 }  // namespace batched_gemm

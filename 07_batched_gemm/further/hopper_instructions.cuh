@@ -4,7 +4,7 @@
 //
 // Hopper's asynchronous instructions, one function each, beyond those in one_tile.cuh. ring.cuh and hopper_gemm.cuh use them.
 //   new here   no idea of its own; one_tile.md explains the instructions
-//   accepts    half, bfloat16, e4m3 and float (as tf32) with sums in float, int8_t with sums in int
+//   accepts    half, bfloat16, e4m3 and float (as tf32) with sums in float, half also with sums in half, int8_t with sums in int
 //   needs      compute capability 9.0, compiled for sm_90a; the device functions exist only there
 //   source     PTX ISA 9.0: mbarrier, cp.async.bulk.tensor, wgmma.mma_async, stmatrix, setmaxnreg
 #pragma once
@@ -176,9 +176,26 @@ struct Operand {
     __device__ uint64_t operator[](int step) const { return first + step * next; }
 };
 
-// Products of T are summed in this type.
+// Products of T are summed in this type, those of half also in half.
 template <class T>
 using SumOf = std::conditional_t<std::is_same_v<T, int8_t>, int, float>;
+// A thread's kSums sums: a register each, or one for two halves.
+template <class Sum, int kSums>
+using Sums = std::conditional_t<std::is_same_v<Sum, __half>, uint32_t[kSums / 2], Sum[kSums]>;
+
+// Returns sum i as a float, and frees its register: wgmma overwrites it, which the compiler does not know.
+template <class Sum>
+__device__ inline float take_sum(Sum* sums, int i) {
+    const auto value = static_cast<float>(sums[i]);
+    sums[i] = 0;
+    return value;
+}
+__device__ inline float take_sum(uint32_t* pairs, int i) {
+    __half2 pair;
+    memcpy(&pair, &pairs[i / 2], sizeof pair);
+    if (i % 2 == 1) pairs[i / 2] = 0;
+    return i % 2 == 0 ? __low2float(pair) : __high2float(pair);
+}
 
 // Starts d = A B, or d += A B if `adds`, for 64 rows of A, 2 kSums columns of B and 32 bytes along k.
 #define SUMS_8 "%0, %1, %2, %3, %4, %5, %6, %7"
@@ -239,6 +256,27 @@ using SumOf = std::conditional_t<std::is_same_v<T, int8_t>, int, float>;
         "}, %128, %129, adds" rest ";\n}"                                \
         : D128("+f", 0)                                                  \
         : "l"(a), "l"(b), "r"(adds), "n"(kTurnedA), "n"(kTurnedB))
+#define WGMMA_64_OF_HALVES()                                           \
+    asm volatile(                                                      \
+        "{\n.reg .pred adds;\nsetp.ne.b32 adds, %18, 0;\n"             \
+        "wgmma.mma_async.sync.aligned.m64n64k16.f16.f16.f16 {" SUMS_16 \
+        "}, %16, %17, adds, 1, 1, %19, %20;\n}"                        \
+        : D16("+r", 0)                                                 \
+        : "l"(a), "l"(b), "r"(adds), "n"(kTurnedA), "n"(kTurnedB))
+#define WGMMA_128_OF_HALVES()                                           \
+    asm volatile(                                                       \
+        "{\n.reg .pred adds;\nsetp.ne.b32 adds, %34, 0;\n"              \
+        "wgmma.mma_async.sync.aligned.m64n128k16.f16.f16.f16 {" SUMS_32 \
+        "}, %32, %33, adds, 1, 1, %35, %36;\n}"                         \
+        : D32("+r", 0)                                                  \
+        : "l"(a), "l"(b), "r"(adds), "n"(kTurnedA), "n"(kTurnedB))
+#define WGMMA_256_OF_HALVES()                                           \
+    asm volatile(                                                       \
+        "{\n.reg .pred adds;\nsetp.ne.b32 adds, %66, 0;\n"              \
+        "wgmma.mma_async.sync.aligned.m64n256k16.f16.f16.f16 {" SUMS_64 \
+        "}, %64, %65, adds, 1, 1, %67, %68;\n}"                         \
+        : D64("+r", 0)                                                  \
+        : "l"(a), "l"(b), "r"(adds), "n"(kTurnedA), "n"(kTurnedB))
 #define WGMMA_64_OF_INTEGERS()                                                               \
     asm volatile(                                                                            \
         "{\n.reg .pred adds;\nsetp.ne.b32 adds, %34, 0;\n"                                   \
@@ -296,11 +334,27 @@ __device__ inline void multiply_32_bytes(SumOf<T> (&d)[128], uint64_t a, uint64_
     if constexpr (std::is_same_v<T, __nv_fp8_e4m3>) WGMMA_256("k32", "f32.e4m3.e4m3", ", 1, 1");
     if constexpr (std::is_same_v<T, int8_t>) WGMMA_256_OF_INTEGERS();
 }
+// The same with sums in half, two in a register.
+template <class T, bool kTurnedA, bool kTurnedB>
+__device__ inline void multiply_32_bytes(uint32_t (&d)[16], uint64_t a, uint64_t b, int adds) {
+    WGMMA_64_OF_HALVES();
+}
+template <class T, bool kTurnedA, bool kTurnedB>
+__device__ inline void multiply_32_bytes(uint32_t (&d)[32], uint64_t a, uint64_t b, int adds) {
+    WGMMA_128_OF_HALVES();
+}
+template <class T, bool kTurnedA, bool kTurnedB>
+__device__ inline void multiply_32_bytes(uint32_t (&d)[64], uint64_t a, uint64_t b, int adds) {
+    WGMMA_256_OF_HALVES();
+}
 #undef WGMMA_16
 #undef WGMMA_32
 #undef WGMMA_64
 #undef WGMMA_128
 #undef WGMMA_256
+#undef WGMMA_64_OF_HALVES
+#undef WGMMA_128_OF_HALVES
+#undef WGMMA_256_OF_HALVES
 #undef WGMMA_64_OF_INTEGERS
 #undef WGMMA_128_OF_INTEGERS
 #undef WGMMA_256_OF_INTEGERS
@@ -315,10 +369,11 @@ __device__ inline void multiply_32_bytes(SumOf<T> (&d)[128], uint64_t a, uint64_
 #undef SUMS_64
 #undef SUMS_128
 
-// Starts d = A B, or d += A B if `adds`, for 64 rows of A, 2 kSums columns of B and 128 bytes along k, as one group of products.
-// The instruction has the layouts as constants, so each pair of layouts is a branch; all threads take the same one.
-template <class T, class Sum, int kSums>
-__device__ void multiply(Sum (&d)[kSums], const Operand& a, const Operand& b, bool adds) {
+// Starts d = A B, or d += A B if `adds`, for 64 rows of A, two columns of B per sum of a thread, and 128 bytes along k, as one
+// group of products. The instruction has the layouts as constants, so each pair of layouts is a branch; all threads take the
+// same one.
+template <class T, class Word, int kWords>
+__device__ void multiply(Word (&d)[kWords], const Operand& a, const Operand& b, bool adds) {
     const auto start = [&](auto turned_a, auto turned_b) {
         asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 #pragma unroll
