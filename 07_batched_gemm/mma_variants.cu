@@ -198,7 +198,7 @@ runner::Variant hopper_half_sums() {
     using Widest = batched_gemm::HopperTile<256>;
     runner::Variant variant = of_hopper(
         of_kind<__half>("hopper_half_sums", "hopper with sums in half",
-                        operations::gemm::Kind::half_sums, batched_gemm::hopper_half_sums),
+                        operations::gemm::Kind::half_sums, batched_gemm::hopper_half_sums<__half>),
         batched_gemm::hopper_kernel<__half, __half, Widest, batched_gemm::Plain, __half>);
     variant.open_inputs = {operations::gemm::kWide};
     variant.why_open = kWhyHalfSumsAreOpen;
