@@ -253,7 +253,7 @@ runner::Variant packed(const std::string& name, const std::string& summary,
     return variant;
 }
 
-// Marks a variant that multiplies operands of another type than its results. There is no kernel for k = 0.
+// Returns a variant with operands of type T; results have the type of the call. There is no kernel for k = 0.
 template <class T>
 runner::Variant eight_bits(const std::string& name, const std::string& summary,
                            operations::gemm::Kind kind) {

@@ -253,10 +253,15 @@ TEMPLATE_TEST_CASE(
     if (!has_hopper()) return testing::skip("wgmma is there for sm_90a alone");
     const auto product = [](double x, int64_t, int64_t) { return x; };
     for (const int cols : {64, 128, 256}) {
-        if (cols == (sizeof(Result) == 4 ? 256 : sizeof(Result) == 1 ? 64 : 0)) continue;
         for (const int64_t c_pitch : {320, 301}) {  // by tensor stores, and by threads
             INFO(cols << " columns, pitch " << c_pitch);
             AlongK<T, Result> one(2, 200, 300, 144, c_pitch);
+            if (cols == (sizeof(Result) == 4 ? 256 : sizeof(Result) == 1 ? 64 : 0)) {
+                CHECK(batched_gemm::launch_hopper(one.g, batched_gemm::HopperPlan{cols, 2, 1}, 4,
+                                                  batched_gemm::Plain{},
+                                                  nullptr) == cudaErrorInvalidValue);
+                continue;
+            }
             CHECK(one.wrong(
                       [&](const auto& g) {
                           return batched_gemm::launch_hopper(g,
@@ -286,11 +291,11 @@ TEMPLATE_TEST_CASE("results are rounded to 8 bits, and their largest magnitude i
                    OfE4m3ToE4m3, ToBytes) {
     using Result = typename TestType::Of;
     if (!has_hopper()) return testing::skip("wgmma is there for sm_90a alone");
-    AlongK<typename TestType::Element, Result> one(2, 150, 272, 48, 272);
-    double most = 0;
-    for (int64_t i = 0; i < 2 * 150 * 272; ++i)
-        most = std::max(most, std::fabs(product_at(i, one.a, one.b, 150, 272, 48) + 0.5));
     for (const float factor : {0.25f, 100.f}) {  // the second is too large for many results
+        AlongK<typename TestType::Element, Result> one(2, 150, 272, 48, factor < 1 ? 272 : 275);
+        double most = 0;
+        for (int64_t i = 0; i < 2 * 150 * 272; ++i)
+            most = std::max(most, std::fabs(product_at(i, one.a, one.b, 150, 272, 48) + 0.5));
         const DeviceBuffer<float> scale(std::vector<float>{factor});
         DeviceBuffer<float> largest(std::vector<float>{0.f});
         const batched_gemm::Quantise<AddsHalf> quantise{scale.data(), largest.data(), {}};
@@ -304,17 +309,22 @@ TEMPLATE_TEST_CASE("results are rounded to 8 bits, and their largest magnitude i
                   }) == 0);
         CHECK(largest.download()[0] == most);
     }
-    // NaN counts as the largest, and rows that only tiles have do not count.
+    // What is there already may be larger. NaN counts as the largest.
+    AlongK<typename TestType::Element, Result> one(1, 20, 272, 48, 272);
     const DeviceBuffer<float> scale(std::vector<float>{1.f});
     DeviceBuffer<float> largest(std::vector<float>{1e6f});
-    one.g.alpha = 0;
-    CHECK(batched_gemm::hopper_with(one.g, batched_gemm::Quantise<>{scale.data(), largest.data()},
-                                    nullptr) == cudaSuccess);
+    const auto first_result = [&](float alpha, float* largest_of) {
+        one.g.alpha = alpha;
+        const batched_gemm::Quantise<> quantise{scale.data(), largest_of, {}};
+        CHECK(batched_gemm::hopper_with(one.g, quantise, nullptr) == cudaSuccess);
+        return static_cast<float>(one.on_c.download()[0]);
+    };
+    CHECK(first_result(0, largest.data()) == 0);
     CHECK(largest.download()[0] == 1e6f);
-    one.g.alpha = NAN;
-    CHECK(batched_gemm::hopper_with(one.g, batched_gemm::Quantise<>{scale.data(), largest.data()},
-                                    nullptr) == cudaSuccess);
+    const float nan = first_result(NAN, largest.data());
+    CHECK((std::is_same_v<Result, int8_t> ? nan == -128 : std::isnan(nan)));
     CHECK(std::isnan(largest.download()[0]));
+    CHECK(first_result(0, nullptr) == 0);
 }
 
 TEST_CASE("the sums of C's rows come in parts, one per tile across C") {
@@ -327,16 +337,16 @@ TEST_CASE("the sums of C's rows come in parts, one per tile across C") {
         sums.poison();
         CHECK(one.wrong(
                   [&](const auto& g) {
-                      return batched_gemm::hopper_with(g, batched_gemm::RowSums<>{sums.data()},
-                                                       nullptr);
+                      return batched_gemm::hopper_with(
+                          g, batched_gemm::RowSums<AddsHalf>{sums.data(), {}}, nullptr);
                   },
-                  [](double x, int64_t, int64_t) { return x; }) == 0);
+                  [](double x, int64_t, int64_t) { return x + 0.5; }) == 0);
         const std::vector<float> got = sums.download();
         int wrong = 0;
         for (int64_t row = 0; row < 2 * 150; ++row) {
             double want = 0, sum = 0;
             for (int64_t col = 0; col < n; ++col)
-                want += product_at(row * n + col, one.a, one.b, 150, n, 48);
+                want += product_at(row * n + col, one.a, one.b, 150, n, 48) + 0.5;
             for (int64_t part = 0; part < parts; ++part)
                 sum += got[static_cast<size_t>((row / 150 * parts + part) * 150 + row % 150)];
             wrong += sum != want;
@@ -346,7 +356,7 @@ TEST_CASE("the sums of C's rows come in parts, one per tile across C") {
 }
 
 TEMPLATE_TEST_CASE("operands that do not run along k are turned on the way to a workspace", "",
-                   EightE4m3, WideInts, Tf32) {
+                   EightE4m3, OfE4m3ToE4m3, ToE4m3, ToBytes, WideInts, Tf32) {
     using T = typename TestType::Element;
     using Result = typename TestType::Of;
     if (!has_hopper()) return testing::skip("wgmma is there for sm_90a alone");

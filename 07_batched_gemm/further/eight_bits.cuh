@@ -30,12 +30,13 @@ struct Scales {
     }
 };
 
-// An epilogue for results of 8 bits: rounds scale times what `inner`, another epilogue, returns. *largest, unless nullptr,
-// becomes the largest magnitude before the scale if it was smaller (NaN counts as larger than all others), so that the caller
-// can choose the next scale. Both lie in device memory.
+// An epilogue for results of 8 bits: rounds scale times what `inner`, an epilogue for single results, returns. If there is a
+// `largest`, *largest must be 0 or positive; it becomes the largest magnitude before the scale if that is larger (NaN counts as
+// larger than all others), so that the caller can choose the next scale. Both lie in device memory.
 template <class Inner = Plain>
 struct Quantise {
     static constexpr bool kFinishesTiles = true;
+    static_assert(!batched_gemm::kFinishesTiles<Inner>, "inner returns one result for one sum");
     const float* scale;
     float* largest = nullptr;
     Inner inner{};
@@ -61,6 +62,7 @@ struct Quantise {
 template <class Inner = Plain>
 struct RowSums {
     static constexpr bool kFinishesTiles = true;
+    static_assert(!batched_gemm::kFinishesTiles<Inner>, "inner returns one result for one sum");
     float* parts;
     Inner inner{};
 
@@ -71,7 +73,11 @@ struct RowSums {
         float upper = 0.f, lower = 0.f;  // the thread's rows lie 8 apart
         for_each_sum(sums, g, first_row, first_col, [&](float& sum, int row, int col) {
             sum = inner(sum, batch, row, col);
-            (row % 16 < 8 ? upper : lower) += sum;
+            if (row % 16 < 8) {
+                upper += sum;
+            } else {
+                lower += sum;
+            }
         });
 #pragma unroll
         for (int apart = 1; apart <= 2; apart *= 2) {  // four lanes share a row

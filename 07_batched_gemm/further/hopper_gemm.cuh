@@ -7,9 +7,9 @@
 //              the next tile's products; the two blocks of a cluster share their tiles of B: each loads one half and
 //              multicasts it; the order of tiles reuses lines in the L2; an epilogue
 //   traffic    loads per element of C: k / 256 + k / 256, because a cluster computes 256 x 256
-//   accepts    half and bfloat16, sums in float; A and B each row-major or transposed, lines and matrices of A and B that
-//              begin at multiples of 16 bytes, any C; k > 0. Sums of halves also in half. With A row-major and B transposed also e4m3 and float (as
-//              tf32), and int8_t with sums in int; results are half, bfloat16, float, e4m3, int8_t or, of int8_t, int
+//   accepts    half and bfloat16, sums in float, of half also in half; A and B each row-major or transposed, lines and matrices
+//              of A and B that begin at multiples of 16 bytes, any C; k > 0. With A row-major and B transposed also e4m3 and
+//              float (as tf32), and int8_t with sums in int. Results are half, bfloat16, float, e4m3, int8_t or, of int8_t, int
 //   needs      compute capability 9.0, compiled for sm_90a
 //   source     PTX ISA 9.0; CUTLASS's warp-specialised persistent kernels; public worklogs of products on an H100
 #pragma once
@@ -382,6 +382,10 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
 #endif
 }
 
+// The narrowest tile for results of this type: a line of the patch has 128 results of one byte.
+template <class Result>
+using NarrowestTile = HopperTile<sizeof(Result) == 1 ? 128 : 64>;
+
 struct HopperPlan {
     int cols;  // of a tile: 64 (not for results of one byte), 128, or 256 (not for results of four bytes)
     int blocks;  // of a cluster; they share their tiles of B
@@ -446,7 +450,11 @@ cudaError_t launch_hopper_tiles(const Problem<T, Result>& g, const HopperPlan& p
 template <class Sum = void, class T, class Result, class Epilogue>
 cudaError_t launch_hopper(const Problem<T, Result>& g, const HopperPlan& plan, int64_t at_once,
                           const Epilogue& epilogue, cudaStream_t stream) {
-    const bool is_tile = (plan.cols == 64 && sizeof(Result) > 1) || plan.cols == 128 ||
+    using SumType = std::conditional_t<std::is_void_v<Sum>, hopper::SumOf<T>, Sum>;
+    static_assert(std::is_same_v<SumType, hopper::SumOf<T>> ||
+                      (std::is_same_v<SumType, __half> && std::is_same_v<T, __half>),
+                  "only products of half can be summed in half");
+    const bool is_tile = plan.cols == NarrowestTile<Result>::kCols || plan.cols == 128 ||
                          (plan.cols == 256 && sizeof(Result) < 4);
     if (!is_tile || plan.blocks < 1 || plan.blocks > 2 || plan.band < 1)
         return cudaErrorInvalidValue;
@@ -460,17 +468,13 @@ cudaError_t launch_hopper(const Problem<T, Result>& g, const HopperPlan& plan, i
         !is_loadable(g.a, g.batch) || !is_loadable(g.b, g.batch) || g.k == 0 ||
         (sizeof(T) != 2 && !is_along_k))
         return cudaErrorNotSupported;
-    using SumType = std::conditional_t<std::is_void_v<Sum>, hopper::SumOf<T>, Sum>;
     const auto launch = [&](auto tile) {
         return launch_hopper_tiles<decltype(tile), SumType>(g, plan, at_once, epilogue, stream);
     };
     if constexpr (sizeof(Result) < 4) {
         if (plan.cols == 256) return launch(HopperTile<256>{});
     }
-    if constexpr (sizeof(Result) > 1) {
-        if (plan.cols == 64) return launch(HopperTile<64>{});
-    }
-    return launch(HopperTile<128>{});
+    return plan.cols == 128 ? launch(HopperTile<128>{}) : launch(NarrowestTile<Result>{});
 }
 template <class Sum = void, class T, class Result, class Epilogue>
 cudaError_t hopper_with(const Problem<T, Result>& g, const Epilogue& epilogue,
@@ -485,10 +489,9 @@ cudaError_t hopper_gemm(const Problem<T>& g, cudaStream_t stream) {
     const cudaError_t status = hopper_with(g, Plain{}, stream);
     return status == cudaErrorNotSupported ? mma_gemm(g, stream) : status;
 }
-// With sums in half, which lose digits: half_sums_and_tf32.md.
+// The same with sums in half, which are less accurate: see half_sums_and_tf32.md. Calls half_sums_gemm() for other problems.
 template <class T>
 cudaError_t hopper_half_sums(const Problem<T>& g, cudaStream_t stream) {
-    static_assert(std::is_same_v<T, __half>, "wgmma has sums in half of halves");
     const cudaError_t status = hopper_with<__half>(g, Plain{}, stream);
     return status == cudaErrorNotSupported ? half_sums_gemm(g, stream) : status;
 }

@@ -135,7 +135,8 @@ __device__ inline uint32_t two_as_word(float low, float high) {
     return word;
 }
 
-// Rounds to 8 bits each; values out of range become the largest of the type, and NaN of int8_t -128.
+// Rounds to 8 bits each. Values out of range become the nearest number of the type. NaN stays NaN in e4m3 and becomes -128 in
+// int8_t.
 template <class T>
 __device__ inline uint32_t four_as_word(float first, float second, float third, float fourth) {
     if constexpr (std::is_same_v<T, int8_t>) {
@@ -183,7 +184,8 @@ using SumOf = std::conditional_t<std::is_same_v<T, int8_t>, int, float>;
 template <class Sum, int kSums>
 using Sums = std::conditional_t<std::is_same_v<Sum, __half>, uint32_t[kSums / 2], Sum[kSums]>;
 
-// Returns sum i as a float, and frees its register: wgmma overwrites it, which the compiler does not know.
+// Returns sum i as a float. The last sum of a register frees it: wgmma overwrites it, which the compiler does not know. So call
+// this in the order of the sums.
 template <class Sum>
 __device__ inline float take_sum(Sum* sums, int i) {
     const auto value = static_cast<float>(sums[i]);

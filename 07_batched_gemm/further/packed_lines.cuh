@@ -142,7 +142,8 @@ cudaError_t packed_with(const Problem<T, Result>& g, void* workspace, const Epil
     if (packed.bytes() == 0 || g.k == 0) return hopper_with(g, epilogue, stream);
     if (!softmax_stages::usable_bytes(workspace, 1)) return cudaErrorInvalidValue;
     if (softmax_stages::this_chip().capability != 9) return cudaErrorNotSupported;
-    const cudaError_t compiled = check_compiled(hopper_kernel<T, Result, HopperTile<64>, Epilogue>);
+    const cudaError_t compiled =
+        check_compiled(hopper_kernel<T, Result, NarrowestTile<Result>, Epilogue>);
     if (compiled != cudaSuccess) return compiled;
     packed.a.to = static_cast<T*>(workspace);
     packed.b.to = packed.a.to + packed.a.bytes() / sizeof(T);

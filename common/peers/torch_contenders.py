@@ -9,8 +9,8 @@ from typing import Callable
 
 from contenders import Contender, Skipped, Source
 
-# What an element is to NumPy's interface. Two types have no name there: they come as integers of their
-# size, and are then called so.
+# What an element is to NumPy's interface. Two types have no name there: they are passed as integers of
+# the same size, and then viewed as their own type.
 TYPESTRS = {"float32": "<f4", "float16": "<f2", "bfloat16": "<i2", "float64": "<f8",
             "int32": "<i4", "int64": "<i8", "bool": "|b1", "int8": "|i1", "float8_e4m3": "|i1"}
 TORCH_NAMES = {"float8_e4m3": "float8_e4m3fn"}  # where they differ from ours

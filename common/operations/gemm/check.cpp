@@ -57,6 +57,16 @@ std::vector<Line> lines_of(const std::vector<double>& values, int64_t count, int
     return lines;
 }
 
+// The products of a row of a, m x k, and a column of b, k x n.
+Walk walk_along(const std::vector<double>& a, const std::vector<double>& b, int64_t row,
+                int64_t col, const Shape& shape) {
+    Walk walk;
+    for (int64_t p = 0; p < shape.k; ++p)
+        walk.add(a[static_cast<size_t>(row * shape.k + p)] *
+                 b[static_cast<size_t>(p * shape.n + col)]);
+    return walk;
+}
+
 // rows x kCols elements of a product, in registers: kCols columns of b from `b` on.
 constexpr int64_t kRows = 4, kCols = 8;
 void add_block(const double* a, const double* b, double* c, int64_t rows, int64_t n, int64_t k) {
@@ -123,8 +133,10 @@ Report check_on_host(const Operands& operands, const Shape& shape, DType dtype, 
                                                    : of_results(previous, shape, dtype, batch);
         for (int64_t i = 0; i < size; ++i) {
             const auto at = static_cast<size_t>(i);
+            const Walk walk =
+                kind == Kind::e4m3 ? walk_along(a, b, i / shape.n, i % shape.n, shape) : Walk{};
             const Outlook outlook(rows[static_cast<size_t>(i / shape.n)],
-                                  cols[static_cast<size_t>(i % shape.n)], c[at], rules);
+                                  cols[static_cast<size_t>(i % shape.n)], c[at], rules, walk);
             const Expected wanted = previous == nullptr
                                         ? expected(reference[at], c[at], outlook, rules)
                                         : expected_beside(got[at], reference[at], outlook);

@@ -56,15 +56,18 @@ __global__ void check_kernel(Matrices<Of> a, Matrices<Of> b, const T* c, const T
          i += static_cast<int64_t>(gridDim.x) * blockDim.x * step) {
         const int64_t batch = i / (m * n), row = i / n % m, col = i % n;
         const double before = to_double(c[i]), got = to_double(ours[i]);
-        const Outlook outlook(rows[batch * m + row], cols[batch * n + col], before, rules);
-        Expected wanted{};
-        if (previous != nullptr) {
-            wanted = expected_beside(got, to_double(previous[i]), outlook);
-        } else {
-            double sum = 0;
-            for (int64_t p = 0; p < rules.k; ++p) sum += a.at(batch, row, p) * b.at(batch, p, col);
-            wanted = expected(sum, before, outlook, rules);
+        Walk walk;
+        if constexpr (std::is_same_v<Of, __nv_fp8_e4m3>) {
+            for (int64_t p = 0; p < rules.k; ++p)
+                walk.add(a.at(batch, row, p) * b.at(batch, p, col));
+        } else if (previous == nullptr) {
+            for (int64_t p = 0; p < rules.k; ++p)
+                walk.sum += a.at(batch, row, p) * b.at(batch, p, col);
         }
+        const Outlook outlook(rows[batch * m + row], cols[batch * n + col], before, rules, walk);
+        const Expected wanted = previous == nullptr
+                                    ? expected(walk.sum, before, outlook, rules)
+                                    : expected_beside(got, to_double(previous[i]), outlook);
         tally.add(verdict_of(got, wanted, outlook.precision.smallest_normal), i);
     }
     tallies[thread] = tally;

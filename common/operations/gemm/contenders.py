@@ -55,7 +55,7 @@ def works_of(operations, _stages, options):
         for dtype in options.dtype or USUAL[name]:
             shapes = USUAL[name].get(dtype, others)
             works += [(name, dtype, shape) for shape in shapes
-                      if shape in QUICK_SHAPES or not options.quick]
+                      if shape in QUICK_SHAPES + EIGHT_BITS_SHAPES[:2] or not options.quick]
     return works
 
 

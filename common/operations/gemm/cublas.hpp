@@ -21,10 +21,10 @@ struct CublasTypes {
     int sums;      // cublasComputeType_t
     int scales;    // cudaDataType_t
 };
-// int8_t with results of 4 bytes: these are ints there, and so are alpha and beta.
+// For int8_t, results, alpha and beta are ints.
 CublasTypes cublas_types(DType dtype, Kind kind);
 
-// Alpha or beta as they want it: of the type of the sums.
+// Alpha or beta as cuBLAS requires it: of the type of the sums.
 class CublasScale {
 public:
     CublasScale(double value, Kind kind)

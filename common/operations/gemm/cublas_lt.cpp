@@ -2,6 +2,7 @@
 #include "common/operations/gemm/cublas_lt.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <tuple>
@@ -125,13 +126,16 @@ struct LtCandidates::Descriptors {
         const int32_t second_transposed = of.second.transposed ? 1 : 0;
         const int32_t ending = number_of(epilogue);
         const int8_t is_fast = 1;
+        const auto is_whole = [](double scale) { return scale == std::trunc(scale); };
+        const bool has_scales = kind != Kind::s8 || (is_whole(shape.alpha) && is_whole(shape.beta));
         const void* const some_bias =
             this;  // aligned, as each launch's will be: of none nothing is found
         const uint64_t most_workspace = kCublasWorkspace;
         void* preference = nullptr;
         int count = 0;
         const bool good =
-            lt.handle() != nullptr && lt.create_product(&product, types.sums, types.scales) == 0 &&
+            has_scales && lt.handle() != nullptr &&
+            lt.create_product(&product, types.sums, types.scales) == 0 &&
             lt.set_of_product(product, kTransposeFirst, &first_transposed, 4) == 0 &&
             lt.set_of_product(product, kTransposeSecond, &second_transposed, 4) == 0 &&
             lt.set_of_product(product, kEpilogue, &ending, 4) == 0 &&
@@ -231,8 +235,10 @@ const LtCandidates& lt_candidates(const Shape& shape, DType dtype, Kind kind, Lt
         .first->second;
 }
 
-std::vector<runner::Work> lt_works(const Shape& shape, DType dtype, Kind kind, const void* a,
+std::vector<runner::Work> lt_works(const Shape& of, DType dtype, Kind kind, const void* a,
                                    const void* b) {
+    // It takes operands of e4m3 along k alone: as many of them as any other layout has.
+    const Shape shape = kind == Kind::e4m3 ? of.with_transposed(false, true) : of;
     const LtCandidates& candidates = lt_candidates(shape, dtype, kind);
     using Buffer = runner::DeviceBuffer<unsigned char>;
     const size_t size = kind == Kind::s8 ? sizeof(int) : runner::size_of(dtype);

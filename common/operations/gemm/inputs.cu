@@ -130,7 +130,9 @@ std::vector<runner::NamedInput> all_inputs() {
 void fill(void* a, void* b, void* c, DType dtype, Kind kind, const Shape& shape,
           const std::string& input, uint64_t seed) {
     const Input which = input_named(input, kInputs).input;
-    const double scale = kind == Kind::s8 && which != Input::integers ? 32 : 1;
+    double scale = kind == Kind::s8 ? 32 : 1;
+    if (which == Input::integers) scale = 1;
+    if (which == Input::tiny) scale = kind == Kind::s8 ? 0x1p12 : kind == Kind::e4m3 ? 0x1p3 : 1;
     visit_operands(dtype, kind, [&](auto of) {
         using T = typename decltype(of)::type;
         fill_matrices(static_cast<T*>(a), shape.batch, shape.m, shape.k, shape.transpose_a,

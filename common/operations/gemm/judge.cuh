@@ -11,8 +11,9 @@
 //   - Where their sums are halves, each of those k / L is rounded to the nearest half: against that unit the errors
 //     before do not count for much (1 part in 256 is more than they are).
 //   - Where they multiply floats, they take 11 bits of each (tf32) and drop the rest: 2^-10 of either.
-//   - Sums of e4m3 products keep 14 bits in place of 24, so u is 2^-14.
-//   - Sums of int8_t are exact. They are rounded once, to float.
+//   - Sums of e4m3 products keep 14 bits in place of 24, so 2 u is 2^-13. The bound above would then exceed most results from
+//     k = 512 on. Walk has a smaller one, which the errors exceed only if thousands of them have the same sign by accident.
+//   - Sums of int8_t are exact. They are rounded once to float, which is exact up to 2^24, and once by alpha.
 //   - The result is rounded to its type.
 // Of whole numbers so small that no sum can leave the 24 digits of a float, all of this is exact.
 #pragma once
@@ -42,6 +43,27 @@ struct SquaredLine {
         integral = integral && element == trunc(element);
     }
     __host__ __device__ Line line() const { return {sqrt(sum), integral}; }
+};
+
+// What is known of the products of one result, in their order. A tensor core adds 32 of e4m3 at once to the sum so far and cuts
+// each off towards zero, at 2^-13 of the largest of them. So an error has the sign of its product, and is at most
+// 2^-13 (2 P + p), where P is the largest partial sum and p the largest product; 2 P, because the sum of any part of k is the
+// difference of two partial sums. The mean of the errors adds up where signs do; what is left over grows as sqrt(k), of which
+// six times is more than 20 standard deviations. The sum so far is cut off once per 32 products, always towards zero.
+struct Walk {
+    double sum = 0, largest_sum = 0, largest_product = 0;
+    double signs = 0, most_signs = 0;  // positive products minus negative ones
+    __host__ __device__ void add(double product) {
+        sum += product;
+        signs += product > 0 ? 1 : product < 0 ? -1 : 0;
+        largest_sum = fmax(largest_sum, fabs(sum));
+        largest_product = fmax(largest_product, fabs(product));
+        most_signs = fmax(most_signs, fabs(signs));
+    }
+    __host__ __device__ double error_of_e4m3(double count) const {
+        return 0x1p-13 * (2 * largest_sum + largest_product) *
+               (2 * most_signs + 6 * sqrt(count) + count / 32 + 1);
+    }
 };
 
 // How results of a type come about.
@@ -132,7 +154,9 @@ struct Outlook {
     double sum_error;    // of the unrounded result
     bool exact;          // no rounding but the last
 
-    __host__ __device__ Outlook(const Line& row, const Line& col, double c, const Rules& rules)
+    // walk: of e4m3 alone.
+    __host__ __device__ Outlook(const Line& row, const Line& col, double c, const Rules& rules,
+                                const Walk& walk = {})
         : precision(Precision::of(rules.dtype, rules.kind)) {
         const double unit = precision.unit;
         const double of_operands = precision.operand_unit * (2 + precision.operand_unit);
@@ -142,9 +166,15 @@ struct Outlook {
         magnitude = products + addend;
         const double roundings = (terms * precision.sums_a_product + 3) * unit;
         largest_sum = row.norm * col.norm;
+        const double unit_of_addend = rules.kind == Kind::e4m3 ? 0x1p-24 : unit;
         sum_error = (roundings / (1 - roundings) * (1 + of_operands) + of_operands) * products +
-                    3 * unit * addend + (terms + 2) * (fabs(rules.alpha) + 1) * precision.underflow;
+                    3 * unit_of_addend * addend +
+                    (terms + 2) * (fabs(rules.alpha) + 1) * precision.underflow;
         if (!(roundings < 1)) sum_error = INFINITY;
+        if (rules.kind == Kind::e4m3) {
+            const double of_sum = fabs(rules.alpha) * walk.error_of_e4m3(terms);
+            sum_error = fmin(sum_error, of_sum + 0x1p-22 * (products + addend));
+        }
 
         constexpr double kFraction = 16;  // of which alpha and beta may be multiples
         constexpr double kExact = 0x1p24 / kFraction;
@@ -181,6 +211,8 @@ __host__ __device__ inline Expected expected(double product, double c, const Out
     const double limit = outlook.precision.overflows_from;
     if (fabs(value) - outlook.sum_error >= limit) return {value > 0 ? INFINITY : -INFINITY, 0};
     if (fabs(value) + outlook.sum_error >= limit) return {value, NAN};  // either is right
+    if (rules.kind == Kind::s8 && rules.alpha == 1 && rules.beta == 0 && fabs(value) <= 0x1p24)
+        return {rounded(value, rules.dtype), 0};
     return {value, outlook.error_at(value)};
 }
 

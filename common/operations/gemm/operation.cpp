@@ -155,7 +155,7 @@ public:
             "the result, or a sum on its way, may overflow, or its roundings may be all that is "
             "left");
     }
-    // Kinds with operands of the same type are compared with sums in float.
+    // Kinds whose operands have the type of the results are also compared with sums in float.
     bool is_comparable(const runner::Operation& other) const override {
         const auto* const gemm = dynamic_cast<const GemmOperation*>(&other);
         return this == &other || (this == operation() && gemm != nullptr && !gemm->is_eight_bits());
@@ -178,7 +178,7 @@ public:
                 2.0 * static_cast<double>(elements(of)) * static_cast<double>(shape.k)};
     }
     runner::Unit unit() const override { return runner::Unit::teraflops; }
-    // Of what a variant declares, all but C itself is elements of A and B.
+    // A variant counts loads and stores in elements of A and B, except those of C.
     runner::Traffic counted(const runner::Traffic& declared, const runner::Shape& of,
                             DType dtype) const override {
         const double of_c = Shape(of).beta == 0 ? 0 : 1;

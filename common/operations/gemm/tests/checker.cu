@@ -127,6 +127,18 @@ TEST_CASE("results have another type than operands of 8 bits, and are judged by 
     }
     CHECK(report_of(shape, DType::float32, terms, others, 32, checked(Kind::e4m3)).good());
     CHECK(report_of(shape, DType::float32, terms, others, 33, checked(Kind::e4m3)).mismatches == 1);
+    // Also after many products the bound tells results from zeros.
+    for (const int64_t k : {2048, 8192}) {
+        for (const Kind kind : {Kind::e4m3, Kind::s8}) {
+            const Checked of = checked(kind);
+            CheckedCase zeros(of, Shape(1, 8, 16, k), DType::float32, kNormal);
+            CHECK(zeros.report().good());
+            zeros.outputs.upload("c", std::vector<double>(8 * 16, 0));
+            const Report report = zeros.report();
+            CHECK(report.unchecked == 0);
+            CHECK(report.mismatches > 8 * 16 / 3);
+        }
+    }
     const Shape one(1, 1, 1, 1);
     CHECK(report_of(one, DType::float16, {127}, {127}, 16128, checked(Kind::s8)).good());
     CHECK(report_of(one, DType::float16, {127}, {127}, 16112, checked(Kind::s8)).mismatches == 1);
