@@ -373,7 +373,9 @@ TEMPLATE_TEST_CASE("operands that do not run along k are turned on the way to a 
     const auto run = [&](const auto& g) {
         return batched_gemm::packed_with(g, workspace.data(), batched_gemm::Plain{}, nullptr);
     };
-    CHECK(one.wrong(run, [](double x, int64_t, int64_t) { return x; }) == 0);
+    CHECK(one.wrong(run, [](double x, int64_t, int64_t) {
+        return double{static_cast<float>(static_cast<Result>(static_cast<float>(x)))};
+    }) == 0);
     CHECK(batched_gemm::packed_with(one.g, nullptr, batched_gemm::Plain{}, nullptr) ==
           cudaErrorInvalidValue);
 }
