@@ -17,8 +17,7 @@ struct Matrices {
     T* const* each = nullptr;
     __device__ Matrices operator[](int64_t b) const {
         T* const first = each == nullptr ? data + b * stride : each[b];
-        // Otherwise nvcc emits generic loads. (nvcc 13.0 fails on a pointer to __nv_fp8_e4m3.)
-        if constexpr (sizeof(T) > 1) __builtin_assume(__isGlobal(first));
+        __builtin_assume(__isGlobal(first));  // otherwise nvcc emits generic loads
         return {first, ld, 0, transposed};
     }
     __device__ T& operator()(int64_t row, int64_t col) const {  // element of the first matrix

@@ -66,6 +66,14 @@ struct RingPlace {
     }
 };
 
+// Returns g.c[batch].data. (nvcc 13.0 fails if it may assume that a pointer to __nv_fp8_e4m3 is global.)
+template <class T, class Result>
+__device__ Result* results_of(const Problem<T, Result>& g, int batch) {
+    Result* const first = g.c.each == nullptr ? g.c.data + batch * g.c.stride : g.c.each[batch];
+    if constexpr (sizeof(Result) > 1) __builtin_assume(__isGlobal(first));
+    return first;
+}
+
 // Calls each(sum, row, column) for each of the thread's sums that C has; the warpgroup's 64 rows begin at first_row.
 template <int kSums, class T, class Result, class Each>
 __device__ void for_each_sum(float (&sums)[kSums], const Problem<T, Result>& g, int first_row,
@@ -107,7 +115,7 @@ __device__ void finish(float (&sums)[kSums], const Problem<T, Result>& g, const 
             for (int i = 0; i < kSums; ++i) sums[i] *= g.alpha;
         }
     } else {
-        const Result* const c = g.c[batch].data;
+        const Result* const c = results_of(g, batch);
         const int64_t ld = g.c.ld;
         for_each_sum(sums, g, first_row, first_col, [&](float& sum, int row, int col) {
             sum = g.alpha * sum + g.beta * static_cast<float>(c[row * ld + col]);
@@ -231,7 +239,7 @@ private:
         const int lines = static_cast<int>(g.m) - row - first_line,
                   cols = static_cast<int>(g.n) - first_col - lane;
         using Bits = std::conditional_t<kSize == 1, uint8_t, Result>;  // nvcc 13.0 fails on e4m3
-        Bits* to = reinterpret_cast<Bits*>(g.c[batch].data) + (row + first_line) * g.c.ld +
+        Bits* to = reinterpret_cast<Bits*>(results_of(g, batch)) + (row + first_line) * g.c.ld +
                    first_col + lane;
 #pragma unroll 1
         for (int i = 0; i < 16 && i < lines; ++i, to += g.c.ld) {
