@@ -54,6 +54,13 @@ struct ClusterTile {
     }
 };
 
+// True for an epilogue that has, in place of operator(), a function finish_tile(sums, g, batch, first_row, first_col) for all
+// of the thread's sums of a tile. It can therefore reduce them over a row or a tile.
+template <class Epilogue, class = void>
+constexpr bool kFinishesTiles = false;
+template <class Epilogue>
+constexpr bool kFinishesTiles<Epilogue, std::enable_if_t<Epilogue::kFinishesTiles>> = true;
+
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
 // A stage of a ring and the parity of its barriers' current phase.
@@ -97,13 +104,6 @@ __device__ void for_each_sum(float (&sums)[kSums], const Problem<T, Result>& g, 
         walk(std::false_type{});
     }
 }
-
-// True for an epilogue that has, in place of operator(), a function finish_tile(sums, g, batch, first_row, first_col) for all
-// of the thread's sums of a tile. It can therefore reduce them over a row or a tile.
-template <class Epilogue, class = void>
-constexpr bool kFinishesTiles = false;
-template <class Epilogue>
-constexpr bool kFinishesTiles<Epilogue, std::enable_if_t<Epilogue::kFinishesTiles>> = true;
 
 // Turns sums into results. Products with beta or an epilogue run loops of their own, so plain ones do not pay for them.
 template <int kSums, class T, class Result, class Epilogue>

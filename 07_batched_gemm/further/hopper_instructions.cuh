@@ -15,6 +15,10 @@
 namespace batched_gemm {
 namespace hopper {
 
+// Products of T are summed in this type, those of half also in half.
+template <class T>
+using SumOf = std::conditional_t<std::is_same_v<T, int8_t>, int, float>;
+
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
 // ---- mbarriers
@@ -177,9 +181,6 @@ struct Operand {
     __device__ uint64_t operator[](int step) const { return first + step * next; }
 };
 
-// Products of T are summed in this type, those of half also in half.
-template <class T>
-using SumOf = std::conditional_t<std::is_same_v<T, int8_t>, int, float>;
 // A thread's kSums sums: a register each, or one for two halves.
 template <class Sum, int kSums>
 using Sums = std::conditional_t<std::is_same_v<Sum, __half>, uint32_t[kSums / 2], Sum[kSums]>;
