@@ -77,7 +77,9 @@ struct RingPlace {
 template <class T, class Result>
 __device__ Result* results_of(const Problem<T, Result>& g, int batch) {
     Result* const first = g.c.each == nullptr ? g.c.data + batch * g.c.stride : g.c.each[batch];
-    if constexpr (sizeof(Result) > 1) __builtin_assume(__isGlobal(first));
+    if constexpr (sizeof(Result) > 1) {
+        __builtin_assume(__isGlobal(first));
+    }
     return first;
 }
 
