@@ -16,9 +16,6 @@
 namespace batched_gemm_variants {
 namespace {
 
-constexpr const char* kWhyHalfSumsAreOpen =
-    "sums in half of numbers of such different sizes may consist of rounding alone";
-
 // Marks a variant as one beyond the lesson whose lines must consist of packs.
 runner::Variant in_packs(runner::Variant variant, int64_t pack) {
     variant.further = true;
@@ -34,10 +31,19 @@ runner::Variant in_packs(runner::Variant variant, int64_t pack) {
     return variant;
 }
 
+// Declares the traffic that a function returns for each shape and type.
+template <class TrafficAt>
+runner::Variant with_traffic(runner::Variant variant, TrafficAt traffic_at) {
+    variant.traffic_at = traffic_at;
+    variant.traffic = traffic_at(variant.operation->usual_shape(), variant.dtypes.front());
+    return variant;
+}
+
 // Declares the traffic of the tiles that launch_stored() chooses for 16-bit types in swizzled tiles.
 runner::Variant in_tiles_for_it(runner::Variant variant) {
-    const auto traffic = [](const Shape& s) {
+    const auto traffic = [](const runner::Shape& shape, DType) {
         using batched_gemm::Short;
+        const Shape s = shape;
         if (s.n <= 64 && !s.transpose_a && !s.transpose_b) return traffic_of_tiles(s, 128, 64);
         if (s.k > 64) return traffic_of_tiles(s, 128, 128);
         // A persistent block computes several tiles and loads B once.
@@ -45,9 +51,7 @@ runner::Variant in_tiles_for_it(runner::Variant variant) {
             batched_gemm::tiles_to_walk(s.batch, s.m, s.n, Short::kRows, Short::kCols);
         return traffic_of_tiles(s, int64_t{tiles} * Short::kRows, Short::kCols);
     };
-    variant.traffic_at = [=](const runner::Shape& shape, DType) { return traffic(shape); };
-    variant.traffic = traffic(variant.operation->usual_shape());
-    return variant;
+    return with_traffic(std::move(variant), traffic);
 }
 
 template <bool kSwizzled>
@@ -145,9 +149,15 @@ Traffic traffic_of_hopper(const Shape& s) {
                             plan.cols);
 }
 
+runner::Variant with_traffic_of_hopper(runner::Variant variant) {
+    return with_traffic(std::move(variant), [](const runner::Shape& shape, DType) {
+        return traffic_of_hopper<__half>(shape);
+    });
+}
+
 runner::Variant hopper() {
     using Widest = batched_gemm::HopperTile<256>;
-    runner::Variant variant =
+    return with_traffic_of_hopper(
         of_hopper(in_packs(rung("hopper", "ring; persistent blocks, pairs share B", Widest::kRows,
                                 Widest::kCols, kHalves,
                                 [](const auto& g, cudaStream_t stream) -> cudaError_t {
@@ -156,12 +166,7 @@ runner::Variant hopper() {
                                     return cudaErrorInvalidValue;  // not for float
                                 }),
                            8),
-                  batched_gemm::hopper_kernel<__half, __half, Widest, batched_gemm::Plain>);
-    variant.traffic_at = [](const runner::Shape& shape, DType) {
-        return traffic_of_hopper<__half>(shape);
-    };
-    variant.traffic = variant.traffic_at(variant.operation->usual_shape(), DType::float16);
-    return variant;
+                  batched_gemm::hopper_kernel<__half, __half, Widest, batched_gemm::Plain>));
 }
 
 // Adds copies of the operands to the traffic of hopper with results of type Result.
@@ -194,31 +199,36 @@ runner::Variant of_kind(const std::string& name, const std::string& summary,
     return variant;
 }
 
+// Returns a variant with sums in half, which may leave results open.
+template <class Launch>
+runner::Variant of_half_sums(const std::string& name, const std::string& summary, Launch launch) {
+    runner::Variant variant =
+        of_kind<__half>(name, summary, operations::gemm::Kind::half_sums, launch);
+    variant.open_inputs = {operations::gemm::kWide};
+    variant.why_open =
+        "sums in half of numbers of such different sizes may consist of rounding alone";
+    return variant;
+}
+
 runner::Variant hopper_half_sums() {
     using Widest = batched_gemm::HopperTile<256>;
-    runner::Variant variant = of_hopper(
-        of_kind<__half>("hopper_half_sums", "hopper with sums in half",
-                        operations::gemm::Kind::half_sums, batched_gemm::hopper_half_sums<__half>),
-        batched_gemm::hopper_kernel<__half, __half, Widest, batched_gemm::Plain, __half>);
-    variant.open_inputs = {operations::gemm::kWide};
-    variant.why_open = kWhyHalfSumsAreOpen;
-    variant.traffic_at = [](const runner::Shape& shape, DType) {
-        return traffic_of_hopper<__half>(shape);
-    };
-    variant.traffic = variant.traffic_at(variant.operation->usual_shape(), DType::float16);
-    return variant;
+    return with_traffic_of_hopper(of_hopper(
+        of_half_sums("hopper_half_sums", "hopper with sums in half",
+                     batched_gemm::hopper_half_sums<__half>),
+        batched_gemm::hopper_kernel<__half, __half, Widest, batched_gemm::Plain, __half>));
 }
 
 // Takes any lines and layouts of T or of the types in `dtypes`; a launch copies what TMA cannot load or wgmma cannot read.
 template <class T>
 runner::Variant packed(const std::string& name, const std::string& summary,
-                       std::vector<DType> dtypes) {
+                       std::vector<DType> dtypes, operations::gemm::Kind kind) {
     using Widest = batched_gemm::HopperTile<sizeof(T) == 2 ? 256 : 128>;
     using Result = std::conditional_t<sizeof(T) == 1, float, T>;
     runner::Variant variant =
         of_hopper(rung(name, summary, Widest::kRows, Widest::kCols, std::move(dtypes),
                        [](const auto&, cudaStream_t) { return cudaSuccess; }),
                   batched_gemm::hopper_kernel<T, Result, Widest, batched_gemm::Plain>);
+    variant.operation = operations::gemm::operation(kind);
     variant.launch = [](const Call& call) {
         return runner::visit_but_double(call.dtype, [&](auto of) -> cudaError_t {
             using Of = typename decltype(of)::type;
@@ -244,22 +254,18 @@ runner::Variant packed(const std::string& name, const std::string& summary,
         g.a.data = g.b.data = reinterpret_cast<const T*>(sizeof(T));
         return batched_gemm::PackedOperands<T>(g).bytes();
     };
-    variant.traffic_at = [](const runner::Shape& shape, DType dtype) {
+    return with_traffic(std::move(variant), [](const runner::Shape& shape, DType dtype) {
         return size_of(dtype) == 2
                    ? traffic_of_packed<T, std::conditional_t<sizeof(T) == 1, __half, T>>(shape)
                    : traffic_of_packed<T, Result>(shape);
-    };
-    variant.traffic = variant.traffic_at(variant.operation->usual_shape(), variant.dtypes.front());
-    return variant;
+    });
 }
 
 // Returns a variant with operands of type T; results have the type of the call. There is no kernel for k = 0.
 template <class T>
 runner::Variant eight_bits(const std::string& name, const std::string& summary,
                            operations::gemm::Kind kind) {
-    runner::Variant variant = packed<T>(name, summary, kAll);
-    variant.operation = operations::gemm::operation(kind);
-    variant.traffic = variant.traffic_at(variant.operation->usual_shape(), variant.dtypes.front());
+    runner::Variant variant = packed<T>(name, summary, kAll, kind);
     variant.obstacle = [beside = variant.obstacle](const runner::Shape& shape,
                                                    DType dtype) -> std::string {
         if (Shape(shape).k == 0) return "needs k of at least 1";
@@ -280,54 +286,42 @@ runner::Variant few_rows() {
                                 }),
                            8),
                   batched_gemm::few_rows_kernel<__half, Lowest, batched_gemm::Plain>);
-    variant.traffic_at = [](const runner::Shape& shape, DType) {
+    return with_traffic(std::move(variant), [](const runner::Shape& shape, DType) {
         const int rows = batched_gemm::few_rows_height(problem_at<__half>(shape));
         return traffic_of_tiles(shape, rows, Lowest::kCols);
-    };
-    variant.traffic = variant.traffic_at(variant.operation->usual_shape(), DType::float16);
-    return variant;
+    });
 }
 
 }  // namespace
 
-runner::Variant half_sums() {
-    runner::Variant variant =
-        of_kind<__half>("mma_half_sums", "mma with sums in half", operations::gemm::Kind::half_sums,
-                        batched_gemm::half_sums_gemm<__half>);
-    variant.open_inputs = {operations::gemm::kWide};
-    variant.why_open = kWhyHalfSumsAreOpen;
-    return variant;
-}
-
 std::vector<runner::Variant> mma_variants() {
     using operations::gemm::Kind;
-    runner::Variant hopper_tf32 =
-        packed<float>("hopper_tf32", "hopper with floats, 11 bits of each", {DType::float32});
-    hopper_tf32.operation = operations::gemm::operation(Kind::tf32);
     runner::Variant register_tiled = rung(
         "register_tiled", "vector_loads, tuned", batched_gemm::kBlockTile, batched_gemm::kBlockTile,
         kAll,
         [](const auto& g, cudaStream_t stream) { return batched_gemm::register_tiled(g, stream); });
     register_tiled.further = true;
-    return {
-        register_tiled,
-        of_kind<float>("double_buffered", "register_tiled; the next tile loads meanwhile",
-                       Kind::float_sums, batched_gemm::double_buffered),
-        in_tiles_for_it(mma<true>("mma", "ldmatrix, mma.sync, cp.async; swizzled tiles")),
-        mma<false>("mma_unswizzled", "the same without the swizzle"),
-        split_k(),
-        one_tile(),
-        ring(),
-        hopper(),
-        packed<__half>("packed_lines", "hopper on copies of A and B with aligned lines", kHalves),
-        few_rows(),
-        in_tiles_for_it(half_sums()),
-        of_kind<float>("mma_tf32", "mma of floats, 11 bits of each", Kind::tf32,
-                       batched_gemm::tf32_gemm<float>),
-        hopper_half_sums(),
-        hopper_tf32,
-        eight_bits<__nv_fp8_e4m3>("hopper_e4m3", "hopper with e4m3", Kind::e4m3),
-        eight_bits<int8_t>("hopper_s8", "hopper with int8_t, sums in int", Kind::s8)};
+    return {register_tiled,
+            of_kind<float>("double_buffered", "register_tiled; the next tile loads meanwhile",
+                           Kind::float_sums, batched_gemm::double_buffered),
+            in_tiles_for_it(mma<true>("mma", "ldmatrix, mma.sync, cp.async; swizzled tiles")),
+            mma<false>("mma_unswizzled", "the same without the swizzle"),
+            split_k(),
+            one_tile(),
+            ring(),
+            hopper(),
+            packed<__half>("packed_lines", "hopper on copies of A and B with aligned lines",
+                           kHalves, Kind::float_sums),
+            few_rows(),
+            in_tiles_for_it(of_half_sums("mma_half_sums", "mma with sums in half",
+                                         batched_gemm::half_sums_gemm<__half>)),
+            of_kind<float>("mma_tf32", "mma of floats, 11 bits of each", Kind::tf32,
+                           batched_gemm::tf32_gemm<float>),
+            hopper_half_sums(),
+            packed<float>("hopper_tf32", "hopper with floats, 11 bits of each", {DType::float32},
+                          Kind::tf32),
+            eight_bits<__nv_fp8_e4m3>("hopper_e4m3", "hopper with e4m3", Kind::e4m3),
+            eight_bits<int8_t>("hopper_s8", "hopper with int8_t, sums in int", Kind::s8)};
 }
 
 }  // namespace batched_gemm_variants

@@ -9,11 +9,10 @@ from typing import Callable
 
 from contenders import Contender, Skipped, Source
 
-# What an element is to NumPy's interface. Two types have no name there: they are passed as integers of
-# the same size, and then viewed as their own type.
+# What an element is to NumPy's interface. bfloat16 has no name there: it comes as integers of its
+# size, and is then called so.
 TYPESTRS = {"float32": "<f4", "float16": "<f2", "bfloat16": "<i2", "float64": "<f8",
-            "int32": "<i4", "int64": "<i8", "bool": "|b1", "int8": "|i1", "float8_e4m3": "|i1"}
-TORCH_NAMES = {"float8_e4m3": "float8_e4m3fn"}  # where they differ from ours
+            "int32": "<i4", "int64": "<i8", "bool": "|b1"}
 
 
 @functools.cache
@@ -93,8 +92,7 @@ class TorchContenders(Source):
             __cuda_array_interface__ = {
                 "shape": operand.dims, "typestr": TYPESTRS[operand.type], "version": 3,
                 "data": (memory.pointer, False), "strides": None}
-        return self.torch.as_tensor(View(), device="cuda").view(
-            getattr(self.torch, TORCH_NAMES.get(operand.type, operand.type)))
+        return self.torch.as_tensor(View(), device="cuda").view(getattr(self.torch, operand.type))
 
     def _function(self, tensors):
         return self.functions()[tensors.operation.name](tensors.problem)

@@ -79,6 +79,17 @@ struct Precision {
     double largest_sum;     // of products: beyond it a sum may overflow on the way
     double largest_whole;   // number up to which all, and their sums, have digits enough
 
+    // The same results, of other sums.
+    __host__ __device__ Precision with_sums(double new_unit, double new_sums_a_product,
+                                            double new_largest_sum,
+                                            double new_largest_whole) const {
+        Precision other = *this;
+        other.unit = new_unit;
+        other.sums_a_product = new_sums_a_product;
+        other.largest_sum = new_largest_sum;
+        other.largest_whole = new_largest_whole;
+        return other;
+    }
     __host__ __device__ static Precision of(DType dtype, Kind kind = Kind::float_sums) {
         constexpr double kWhole = 0x1p24;
         switch (kind) {
@@ -90,20 +101,10 @@ struct Precision {
             case Kind::tf32:
                 return {0x1p-23,  1.25,     0x1p-10, 0x1p-126,    0,
                         0x1p-149, 0x1p-126, FLT_MAX, FLT_MAX / 4, 0x1p11};
-            case Kind::e4m3: {
-                Precision precision = of(dtype);
-                precision.unit = 0x1p-13;
-                precision.sums_a_product = 1.25;
-                precision.largest_whole = 0x1p14;
-                return precision;
-            }
-            case Kind::s8: {
-                Precision precision = of(dtype);
-                precision.unit = 0x1p-24;
-                precision.sums_a_product = 0;
-                precision.largest_sum = 0x1p31;
-                return precision;
-            }
+            case Kind::e4m3:
+                return of(dtype).with_sums(0x1p-13, 1.25, FLT_MAX / 4, 0x1p14);
+            case Kind::s8:
+                return of(dtype).with_sums(0x1p-24, 0, 0x1p31, kWhole);
         }
         switch (dtype) {
             case DType::float16:
