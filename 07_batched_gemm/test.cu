@@ -330,7 +330,8 @@ TEMPLATE_TEST_CASE("invalid problems are refused, and empty ones launch nothing"
     CHECK(number(zeros[32]) == -7.f);
 }
 
-TEST_CASE("the front call's plan: clusters for few tiles, Hopper's kernel for many, else a rung") {
+TEST_CASE(
+    "the front call's plan: parts of k for few tiles, Hopper's kernel for many, else a rung") {
     using softmax_stages::GemmOptions;
     using softmax_stages::GemmWay;
     const auto way = [](auto of, int64_t m, int64_t n, int64_t k = 64, int64_t capability = 9) {
@@ -339,10 +340,13 @@ TEST_CASE("the front call's plan: clusters for few tiles, Hopper's kernel for ma
     };
     CHECK(way(__half{}, 4096, 4096, 4096) == GemmWay::hopper);
     CHECK(way(__half{}, 4096, 4096, 4096, 8) == GemmWay::mma);
-    CHECK(way(__half{}, 4096, 4096, 64) == GemmWay::mma);    // too few steps
-    CHECK(way(__half{}, 1280, 1280, 4096) == GemmWay::mma);  // too few tiles
-    CHECK(way(__half{}, 8, 4096, 4096) == GemmWay::split_k);
+    CHECK(way(__half{}, 4096, 4096, 64) == GemmWay::mma);       // too few steps
+    CHECK(way(__half{}, 8192, 8192, 64) == GemmWay::hopper);    // C is larger than the L2
+    CHECK(way(__half{}, 512, 768, 3072) == GemmWay::few_rows);  // too few tiles
+    CHECK(way(__half{}, 512, 768, 768) == GemmWay::hopper);
+    CHECK(way(__half{}, 8, 4096, 4096) == GemmWay::few_rows);
     CHECK(way(__half{}, 8, 4096, 4096, 8) == GemmWay::mma);
+    CHECK(way(__half{}, 8, 4096, 4096, 10) == GemmWay::split_k);
     CHECK(way(__half{}, 64, 64, 4096, 7) == GemmWay::tiled);
     // Lines that do not consist of packs.
     CHECK(way(__half{}, 64, 65) == GemmWay::tensor_core);

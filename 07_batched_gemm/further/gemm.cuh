@@ -7,7 +7,8 @@
 //   call       gemm: see front_call.cuh
 //   timed      hopper
 //   new here   gemm_plan(): a pure function that returns the kernel to use, and why
-//   traffic    loads per element of C: 2k / 256 on Hopper's tensor cores, 2k / 128 on others, 2k / 64 with split-K
+//   traffic    loads per element of C: 2k / 256 on Hopper's tensor cores, 2k / 128 on others, 2k / 64 with split-K; for few rows
+//              B is loaded once
 //   accepts    float, __half, __nv_bfloat16; sums in float; any sizes, including k = 0; A and B each row-major or
 //              transposed; any strides. 16-bit lines that begin and end at multiples of 16 bytes are fastest; others are
 //              copied to the workspace if that pays
@@ -17,6 +18,7 @@
 #include <cmath>
 
 #include "../../04_warp_softmax/front_call.cuh"
+#include "few_rows.cuh"
 #include "packed_lines.cuh"
 #include "split_k.cuh"
 
@@ -32,11 +34,11 @@ struct GemmOptions {
     int64_t stride_a = kClose, stride_b = kClose, stride_c = kClose;
 };
 
-enum class GemmWay { naive, tiled, register_tiled, tensor_core, mma, split_k, hopper };
+enum class GemmWay { naive, tiled, register_tiled, tensor_core, mma, split_k, few_rows, hopper };
 
 struct GemmPlan {
     GemmWay way;
-    int64_t parts;  // blocks that share k in split_k, else 1
+    int64_t parts;  // blocks that share k in split_k and few_rows, else 1
     const char* reason;
     size_t workspace_bytes;       // of copies of A and B whose lines are aligned
     size_t more_workspace_bytes;  // if not 0: with so much, the call could multiply such copies
@@ -69,41 +71,53 @@ batched_gemm::Problem<T> gemm_problem(const T* a, const T* b, T* c, int64_t batc
             matrices(c, m, n, o.ld_c, o.stride_c, false)};
 }
 
-// Estimates a product's time in clocks of an H100. A wave is as many tiles as run at the same time; each takes `of_step` clocks
-// per 64 elements along k, and `of_tile` beside these. The clocks of mma and of tiles of 256 columns follow from measurements;
-// those of narrower tiles, of tensor_core and of copies are predictions.
+// Returns the number of parts of k with which few_rows.cuh's kernel is estimated to be fastest, and sets *clocks to its time in
+// clocks of an H100. See clocks_of_hopper().
 template <class T>
-double clocks_of_waves(const batched_gemm::Problem<T>& g, int64_t rows, int64_t cols,
-                       int64_t at_once, double of_step, double of_tile) {
+int64_t few_rows_parts(const batched_gemm::Problem<T>& g, int64_t multiprocessors, double* clocks) {
+    constexpr double kStart = 5500, kOfWave = 5000, kOfProduct = 4.1, kBytesPerClock = 44;
+    constexpr int64_t kCols = batched_gemm::FewRowsTile<16>::kCols;
+    const int64_t rows = batched_gemm::few_rows_height(g), steps = (g.k + 63) / 64;
     const double tiles = static_cast<double>(g.batch) * static_cast<double>((g.m - 1) / rows + 1) *
-                         static_cast<double>((g.n - 1) / cols + 1);
-    const double waves = std::ceil(tiles / static_cast<double>(std::max<int64_t>(1, at_once)));
-    return waves * (static_cast<double>((g.k + 63) / 64) * of_step + of_tile);
-}
-template <class T>
-double clocks_of_hopper(const batched_gemm::Problem<T>& g, int64_t multiprocessors) {
-    const batched_gemm::HopperPlan plan = batched_gemm::hopper_plan(g);
-    const double of_step = plan.cols == 256 ? 1040 : plan.cols == 128 ? 640 : 500;
-    return clocks_of_waves(g, 128 * int64_t{plan.blocks}, plan.cols, multiprocessors / plan.blocks,
-                           of_step, 3000);
+                         static_cast<double>((g.n - 1) / kCols + 1);
+    const double of_step = std::max(kOfProduct * static_cast<double>(std::max<int64_t>(rows, 32)),
+                                    static_cast<double>((rows + kCols) * 128) / kBytesPerClock);
+    int64_t best = 1;
+    for (int64_t parts = 1; parts <= batched_gemm::kMostParts && parts <= steps; ++parts) {
+        // A cluster lies in one of the chip's groups of 16 multiprocessors or more; one group may have fewer.
+        const int64_t clusters =
+            parts <= 2 ? multiprocessors / parts : (multiprocessors - 8) / 16 * (16 / parts);
+        const double waves = std::ceil(tiles / static_cast<double>(std::max<int64_t>(1, clusters)));
+        const double of_part = static_cast<double>((steps + parts - 1) / parts) * of_step;
+        const double time = kStart + waves * (of_part + kOfWave);
+        if (parts == 1 || time < *clocks) best = parts, *clocks = time;
+    }
+    return best;
 }
 
-// True if hopper_gemm.cuh's kernel is estimated to be faster than that of mma. Its larger tiles leave multiprocessors idle if there
-// are few, and the fixed cost of a tile needs a long k to pay off.
+// True if hopper_gemm.cuh's kernel is estimated to be faster than that of mma. With a short k, memory limits both; then its tiles
+// pay only if C is too large for the L2.
 template <class T>
-bool gains_from_hopper(const batched_gemm::Problem<T>& g, int64_t multiprocessors) {
-    return g.k >= 256 && g.n > 128 &&
-           clocks_of_hopper(g, multiprocessors) <
-               clocks_of_waves(g, 128, 128, multiprocessors, 820, 0);
+bool gains_from_hopper(const batched_gemm::Problem<T>& g) {
+    constexpr double kManyResults = 32 << 20;
+    const double results =
+        static_cast<double>(g.batch) * static_cast<double>(g.m) * static_cast<double>(g.n);
+    return g.k > 128 || (std::min(g.m, g.n) >= 256 && results >= kManyResults);
 }
-// The same against tensor_core, if `bytes` of A and B have to be copied first.
+// The same against tensor_core, if `bytes` of A and B have to be copied first. Tiles of tensor_core take 7000 clocks per 64
+// elements along k, and 4500 beside these.
 template <class T>
 bool gains_from_packing(const batched_gemm::Problem<T>& g, int64_t multiprocessors, size_t bytes) {
-    constexpr double kOfLaunch = 5000, kBytesPerClock = 900;
+    if (g.k == 0) return false;
+    constexpr double kOfLaunch = 5000, kBytesPerClock = 900, kOfStep = 7000, kOfTile = 4500;
     const double of_copies =
         bytes == 0 ? 0 : kOfLaunch + 2 * static_cast<double>(bytes) / kBytesPerClock;
-    return g.k > 0 && of_copies + clocks_of_hopper(g, multiprocessors) <
-                          clocks_of_waves(g, 128, 128, multiprocessors, 1800, 0);
+    const double tiles = static_cast<double>(g.batch) * static_cast<double>((g.m - 1) / 128 + 1) *
+                         static_cast<double>((g.n - 1) / 128 + 1);
+    const double waves = std::ceil(tiles / static_cast<double>(multiprocessors));
+    const batched_gemm::HopperPlan plan = batched_gemm::hopper_plan(g, multiprocessors);
+    return of_copies + batched_gemm::clocks_of_hopper(g, plan, multiprocessors) <
+           waves * (static_cast<double>((g.k + 63) / 64) * kOfStep + kOfTile);
 }
 
 // Returns the plan for a workspace of `bytes` bytes.
@@ -112,14 +126,23 @@ GemmPlan plan_of(const batched_gemm::Problem<T>& g, const Chip& chip, size_t byt
     constexpr int64_t kTile = batched_gemm::kTile, kBlockTile = batched_gemm::kBlockTile;
     size_t packed = 0;  // bytes of a workspace that would speed up the ways below
     if constexpr (sizeof(T) == 2) {
+        if (chip.capability == 9 && batched_gemm::consists_of_packs(g) && g.k > 0) {
+            const int64_t sms = chip.multiprocessors;
+            double few = 0;
+            const int64_t parts = few_rows_parts(g, sms, &few);
+            const batched_gemm::HopperPlan plan = batched_gemm::hopper_plan(g, sms);
+            if (g.k > 128 && few < batched_gemm::clocks_of_hopper(g, plan, sms))
+                return {GemmWay::few_rows, parts, "few tiles: the blocks of a cluster share k", 0,
+                        0};
+            if (gains_from_hopper(g))
+                return {GemmWay::hopper, 1, "wgmma; copies and results beside the products", 0, 0};
+        }
         if (chip.capability >= 8 && batched_gemm::consists_of_packs(g)) {
             const int64_t parts = batched_gemm::split_k_parts(g, chip.multiprocessors);
             constexpr int64_t kFewest = 4;  // two lose at 16 x 128 x 128 x 128
             if (parts >= kFewest && chip.largest_cluster > 0)
                 return {GemmWay::split_k, parts, "few tiles: the blocks of a cluster share k", 0,
                         0};
-            if (chip.capability == 9 && gains_from_hopper(g, chip.multiprocessors))
-                return {GemmWay::hopper, 1, "wgmma; copies and results beside the products", 0, 0};
             return {GemmWay::mma, 1, "tensor cores; later tiles load while one is multiplied", 0,
                     0};
         }
@@ -162,10 +185,15 @@ cudaError_t multiply(const batched_gemm::Problem<T>& g, void* workspace, size_t 
         cudaError_t status = cudaErrorNotSupported;
         if (plan.way == GemmWay::split_k)
             status = batched_gemm::split_k_gemm(g, plan.parts, stream);
+        if (plan.way == GemmWay::few_rows) {
+            const batched_gemm::FewRowsPlan of{batched_gemm::few_rows_height(g),
+                                               static_cast<int>(plan.parts)};
+            status = batched_gemm::few_rows_with(g, of, batched_gemm::Plain{}, stream);
+        }
         if (plan.way == GemmWay::hopper)
             status = batched_gemm::packed_with(g, workspace, batched_gemm::Plain{}, stream);
         if (plan.way == GemmWay::mma ||
-            (plan.way == GemmWay::hopper && status == cudaErrorNotSupported))
+            (plan.way >= GemmWay::few_rows && status == cudaErrorNotSupported))
             status = batched_gemm::mma_gemm(g, stream);
         if (plan.way == GemmWay::tensor_core) status = batched_gemm::tensor_core(g, stream);
         if (status != cudaErrorNotSupported) return status;

@@ -3,9 +3,9 @@
 // softmax-stages 07_batched_gemm/further/hopper_gemm, version 1.0
 //
 // Matrix products at the speed of Hopper's tensor cores: a persistent, warp-specialised kernel.
-//   new here   after ring.cuh: blocks are persistent, and a tile's results leave, through stmatrix and tensor stores, beside
-//              the next tile's products; the two blocks of a cluster share their tiles of B: each loads one half and
-//              multicasts it; the order of tiles reuses lines in the L2; an epilogue
+//   new here   after ring.cuh: blocks are persistent, and a tile's results leave, through stmatrix and tensor stores by warps
+//              of their own, beside the next tile's products; the two blocks of a cluster share their tiles of B: each loads
+//              one half and multicasts it; the order of tiles reuses lines in the L2; an epilogue
 //   traffic    loads per element of C: k / 256 + k / 256, because a cluster computes 256 x 256
 //   accepts    half and bfloat16, sums in float, of half also in half; A and B each row-major or transposed, lines and matrices
 //              of A and B that begin at multiples of 16 bytes, any C; k > 0. With A row-major and B transposed also e4m3 and
@@ -13,26 +13,27 @@
 //   needs      compute capability 9.0, compiled for sm_90a
 //   source     PTX ISA 9.0; CUTLASS's warp-specialised persistent kernels; public worklogs of products on an H100
 #pragma once
+#include "early_launch.cuh"
 #include "hopper_instructions.cuh"
 #include "mma_gemm.cuh"
 
 namespace batched_gemm {
 
-// A tile of C is 128 x kColumns: 64, 128 or 256. A block has three warpgroups: two multiply 64 rows each, the last one copies.
-// Shared memory holds a ring of stages, each a tile of A and a tile of B with 128 bytes along k, and a patch per multiplying
-// warpgroup for slices of results: 64 rows of 128 bytes. A patch for all 256 columns would cost a stage. Sizes are in bytes.
+// A tile of C is 128 x kColumns: 64, 128 or 256. A block has three warpgroups: two multiply 64 rows each; of the last one, a warp
+// copies tiles of A and B, and a warp for each multiplying warpgroup stores results. Shared memory holds a ring of stages, each
+// a tile of A and a tile of B with 128 bytes along k, and two patches per multiplying warpgroup for slices of results: 64 rows
+// of 128 bytes. Patches for all 256 columns would cost a stage. Sizes are in bytes.
 template <int kColumns>
 struct HopperTile {
     static constexpr int kRows = 128, kCols = kColumns, kLine = 128;
     static constexpr int kStages = kCols == 256 ? 4 : kCols == 128 ? 6 : 8;
     static constexpr int kMultipliers = 2, kThreads = (kMultipliers + 1) * 128;
     static constexpr int kOfA = kRows * kLine, kOfB = kCols * kLine;
-    static constexpr int kSlice = 64 * kLine, kSlices = kCols == 64 ? 1 : 2;
-    static constexpr int kPatch = kSlices * kSlice;
+    static constexpr int kSlice = 64 * kLine, kPatches = 2;
     static constexpr int kSums = kCols / 2;  // of a thread
     static constexpr unsigned kStageBytes = kOfA + kOfB;
-    static constexpr unsigned kBytes =
-        kStages * kStageBytes + kMultipliers * kPatch + 1024;  // the last to align the first
+    static constexpr unsigned kBytes = kStages * kStageBytes + kMultipliers * kPatches * kSlice +
+                                       1024;  // the last to align the first
 };
 
 // The order of the clusters' tiles. Consecutive tiles go down a band of `band` rows of tiles, then to the next column. Clusters
@@ -61,6 +62,16 @@ constexpr bool kFinishesTiles = false;
 template <class Epilogue>
 constexpr bool kFinishesTiles<Epilogue, std::enable_if_t<Epilogue::kFinishesTiles>> = true;
 
+// Returns x[batch].data. (nvcc 13.0 fails if it may assume that a pointer to __nv_fp8_e4m3 is global.)
+template <class T>
+__device__ T* first_of(const Matrices<T>& x, int64_t batch) {
+    T* const first = x.each == nullptr ? x.data + batch * x.stride : x.each[batch];
+    if constexpr (sizeof(T) > 1) {
+        __builtin_assume(__isGlobal(first));
+    }
+    return first;
+}
+
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
 // A stage of a ring and the parity of its barriers' current phase.
@@ -72,16 +83,6 @@ struct RingPlace {
         if (++stage == kStages) stage = 0, parity ^= 1;
     }
 };
-
-// Returns g.c[batch].data. (nvcc 13.0 fails if it may assume that a pointer to __nv_fp8_e4m3 is global.)
-template <class T, class Result>
-__device__ Result* results_of(const Problem<T, Result>& g, int batch) {
-    Result* const first = g.c.each == nullptr ? g.c.data + batch * g.c.stride : g.c.each[batch];
-    if constexpr (sizeof(Result) > 1) {
-        __builtin_assume(__isGlobal(first));
-    }
-    return first;
-}
 
 // Calls each(sum, row, column) for each of the thread's sums that C has; the warpgroup's 64 rows begin at first_row.
 template <int kSums, class T, class Result, class Each>
@@ -117,7 +118,7 @@ __device__ void finish(float (&sums)[kSums], const Problem<T, Result>& g, const 
             for (int i = 0; i < kSums; ++i) sums[i] *= g.alpha;
         }
     } else {
-        const Result* const c = results_of(g, batch);
+        const Result* const c = first_of(g.c, batch);
         const int64_t ld = g.c.ld;
         for_each_sum(sums, g, first_row, first_col, [&](float& sum, int row, int col) {
             sum = g.alpha * sum + g.beta * static_cast<float>(c[row * ld + col]);
@@ -131,25 +132,24 @@ __device__ void finish(float (&sums)[kSums], const Problem<T, Result>& g, const 
     }
 }
 
-// A thread's results of a tile, as words of one, two or four results, and where the tile begins. They leave while the warpgroup
-// multiplies the next tile: no result has to wait for shared memory before the tensor cores continue.
+// Two barriers of a patch. A phase of `filled` ends when each of the warpgroup's four warps has stored its part of a slice there,
+// a phase of `left` when the tensor store has read it.
+struct PatchBarriers {
+    uint64_t filled, left;
+};
+
+// A thread's results of a tile, as words of one, two or four results. They leave while the warpgroup multiplies the next tile: no
+// result has to wait for shared memory before the tensor cores continue.
 template <class T, class Result, class Tile>
 struct LeavingResults {
     static constexpr int kSize = sizeof(Result);
-    static constexpr int kSliceCols = Tile::kLine / kSize;  // of C
-    static constexpr int kSlices = Tile::kCols / kSliceCols < Tile::kSlices
-                                       ? Tile::kCols / kSliceCols
-                                       : Tile::kSlices;  // that leave together
+    static constexpr int kSlices = Tile::kCols * kSize / Tile::kLine;
     static_assert(kSlices > 0, "the tile is narrower than a line of results");
-    static constexpr int kParts = Tile::kCols / kSliceCols / kSlices;
     static constexpr int kWords = Tile::kSums * kSize / 4;
-    static_assert(kParts <= 2, "a part leaves beside each of the next tile's first two steps");
-    const Problem<T, Result>& g;
-    const CUtensorMap* c_map;  // nullptr if TMA cannot store C
-    unsigned char* patch;      // the warpgroup's
-    int warpgroup;
+    unsigned char* patches;   // the warpgroup's
+    PatchBarriers* barriers;  // of these
+    RingPlace<Tile::kPatches> turn = {};
     uint32_t words[kWords] = {};
-    int row = 0, col = 0, batch = 0;
 
     template <class Sum>
     __device__ void take(const Sum (&results)[Tile::kSums]) {
@@ -166,92 +166,106 @@ struct LeavingResults {
             }
         }
     }
-    // Writes part `number` of the warpgroup's 64 rows; does nothing if there is none.
-    __device__ void leave(int number) const {
-        if (number == 0) leave<0>();
-        if constexpr (kParts == 2) {
-            if (number == 1) leave<1>();
+    // Stores slice `number` in a patch and gives the slice before, if there is one, to the storing warp: until now that slice's
+    // writes had time to finish. Called for 0 to kSlices, one after the other.
+    template <int kNumber = 0>
+    __device__ void leave(int number) {
+        if (number == kNumber) {
+            if (kNumber > 0) give(turn.stage ^ 1);
+            if constexpr (kNumber < kSlices) {
+                wait(barriers[turn.stage].left, turn.parity ^ 1);
+                fill<kNumber>(patches + turn.stage * Tile::kSlice);
+                turn.advance();
+            }
         }
+        if constexpr (kNumber < kSlices) leave<kNumber + 1>(number);
+    }
+    // Stores all slices `apart` bytes apart, and gives them to the storing warp as if they were one.
+    template <int kNumber = 0>
+    __device__ void leave_together(unsigned char* to, unsigned apart) {
+        // Otherwise the phase of `filled` could end before the storing warp has seen the end of the one before.
+        if (kNumber == 0) wait(barriers[turn.stage].left, turn.parity ^ 1);
+        fill<kNumber>(to);
+        if constexpr (kNumber + 1 < kSlices) {
+            leave_together<kNumber + 1>(to + apart, apart);
+        } else {
+            give(turn.stage);
+        }
+    }
+    // Writes all slices to C element by element, for a C that TMA cannot store. Each warp writes its 16 lines.
+    template <int kNumber = 0>
+    __device__ void write(const Problem<T, Result>& g, int first_row, int first_col, int batch) {
+        constexpr int kOfChunk = 16 / kSize, kCols = Tile::kLine / kSize;
+        fill<kNumber>(patches);
+        __syncwarp();
+        const int thread = static_cast<int>(threadIdx.x) % 128, lane = thread % 32;
+        const int first_line = thread / 32 * 16;
+        const int lines = static_cast<int>(g.m) - first_row - first_line,
+                  cols = static_cast<int>(g.n) - first_col - lane;
+        using Bits = std::conditional_t<kSize == 1, uint8_t, Result>;  // nvcc 13.0 fails on e4m3
+        Bits* to = reinterpret_cast<Bits*>(first_of(g.c, batch)) +
+                   (first_row + first_line) * g.c.ld + first_col + lane;
+#pragma unroll 4
+        for (int i = 0; i < 16; ++i, to += g.c.ld) {
+            if constexpr (kSize > 1) {
+                __builtin_assume(__isGlobal(to));  // see first_of()
+            }
+#pragma unroll
+            for (int j = 0; j < kCols; j += 32) {
+                const auto* const chunk = reinterpret_cast<const Bits*>(
+                    in_patch(patches, first_line + i, (j + lane) / kOfChunk));
+                if (i < lines && j < cols) to[j] = chunk[lane % kOfChunk];
+            }
+        }
+        __syncwarp();
+        if constexpr (kNumber + 1 < kSlices)
+            write<kNumber + 1>(g, first_row, first_col + kCols, batch);
     }
 
 private:
-    // Stores slices of results in the patch, whose lines are swizzled; tensor stores copy them to C and skip rows and columns
-    // outside C.
-    template <int kPart>
-    __device__ void leave() const {
-        const int thread = static_cast<int>(threadIdx.x) % 128;
-        if (thread == 0) hopper::wait_for_stores();
-        hopper::synchronize_warpgroup(1 + warpgroup);
-        store_in_patch(words + kPart * kSlices * kSlice32);
-        const int first_col = col + kPart * kSlices * kSliceCols;
-        if (c_map == nullptr) return write_lines(first_col);
+    __device__ void give(int patch) const {
         hopper::order_before_copies();
-        hopper::synchronize_warpgroup(1 + warpgroup);
-        if (thread == 0) {
-            for (int slice = 0; slice < kSlices; ++slice)
-                hopper::store(*c_map, first_col + slice * kSliceCols, row, batch,
-                              patch + slice * Tile::kSlice);
-            hopper::commit_stores();
-        }
+        __syncwarp();
+        if (threadIdx.x % 32 == 0) hopper::arrive(barriers[patch].filled);
     }
     static constexpr int kSlice32 = Tile::kSlice / 128 / 4;  // words of a slice that a thread has
 
-    // The place of 16 bytes of a slice's line.
-    __device__ unsigned char* place(int slice, int line, int chunk) const {
-        return patch + slice * Tile::kSlice + line * Tile::kLine + (chunk ^ line % 8) * 16;
+    // The place of 16 bytes of a line in a patch, whose lines are swizzled.
+    __device__ static unsigned char* in_patch(unsigned char* patch, int line, int chunk) {
+        return patch + line * Tile::kLine + (chunk ^ line % 8) * 16;
     }
-    __device__ void store_in_patch(const uint32_t* of) const {
+    template <int kNumber>
+    __device__ void fill(unsigned char* patch) const {
+        const uint32_t* const of = words + kNumber * kSlice32;
         const int thread = static_cast<int>(threadIdx.x) % 128, lane = thread % 32;
         const int first_line = thread / 32 * 16;
 #pragma unroll
-        for (int i = 0; i < kSlices * kSlice32; i += 4) {
-            const int slice = i / kSlice32, group = i % kSlice32 / 4;
+        for (int i = 0; i < kSlice32; i += 4) {
+            const int group = i / 4;
             if constexpr (kSize == 1) {  // a word has two columns of 8, in two rows
 #pragma unroll
                 for (int j = 0; j < 8; ++j) {
-                    const int of_slice = i % kSlice32 + j / 2, below = j % 2 * 8;
+                    const int word = i + j / 2, below = j % 2 * 8;
                     unsigned char* const chunk =
-                        place(slice, first_line + lane / 4 + below, of_slice / 2);
-                    *reinterpret_cast<uint16_t*>(chunk + of_slice % 2 * 8 + lane % 4 * 2) =
-                        static_cast<uint16_t>(of[i + j / 2] >> (j % 2 * 16));
+                        in_patch(patch, first_line + lane / 4 + below, word / 2);
+                    *reinterpret_cast<uint16_t*>(chunk + word % 2 * 8 + lane % 4 * 2) =
+                        static_cast<uint16_t>(of[word] >> (j % 2 * 16));
                 }
             } else if constexpr (kSize == 2) {  // a group has 16 columns
-                hopper::store_matrices(place(slice, first_line + lane % 16, 2 * group + lane / 16),
-                                       {of[i], of[i + 1], of[i + 2], of[i + 3]});
+                hopper::store_matrices(
+                    in_patch(patch, first_line + lane % 16, 2 * group + lane / 16),
+                    {of[i], of[i + 1], of[i + 2], of[i + 3]});
             } else {  // 8 columns. Two lines of a pair have their chunks in the same banks, so odd lines take another group.
                 const bool is_odd = lane / 4 % 2 != 0;
                 const int other = (i ^ 8), chosen_group = is_odd ? group ^ 2 : group;
 #pragma unroll
                 for (int half = 0; half < 4; half += 2) {
-                    unsigned char* const chunk = place(slice, first_line + lane / 4 + 4 * half,
-                                                       2 * chosen_group + lane % 4 / 2);
+                    unsigned char* const chunk = in_patch(patch, first_line + lane / 4 + 4 * half,
+                                                          2 * chosen_group + lane % 4 / 2);
                     *reinterpret_cast<uint2*>(chunk + lane % 2 * 8) =
                         make_uint2(is_odd ? of[other + half] : of[i + half],
                                    is_odd ? of[other + half + 1] : of[i + half + 1]);
                 }
-            }
-        }
-    }
-    // Each warp writes the 16 lines that it has stored in the patch, element by element.
-    __device__ void write_lines(int first_col) const {
-        __syncwarp();
-        constexpr int kOfChunk = 16 / kSize;
-        const int thread = static_cast<int>(threadIdx.x) % 128, lane = thread % 32;
-        const int first_line = thread / 32 * 16;
-        const int lines = static_cast<int>(g.m) - row - first_line,
-                  cols = static_cast<int>(g.n) - first_col - lane;
-        using Bits = std::conditional_t<kSize == 1, uint8_t, Result>;  // nvcc 13.0 fails on e4m3
-        Bits* to = reinterpret_cast<Bits*>(results_of(g, batch)) + (row + first_line) * g.c.ld +
-                   first_col + lane;
-#pragma unroll 1
-        for (int i = 0; i < 16 && i < lines; ++i, to += g.c.ld) {
-            __builtin_assume(__isGlobal(to));  // otherwise nvcc emits generic stores
-#pragma unroll
-            for (int j = 0; j < kSlices * kSliceCols; j += 32) {
-                const int slice = j / kSliceCols, in_line = j % kSliceCols + lane;
-                const auto* const chunk =
-                    reinterpret_cast<const Bits*>(place(slice, first_line + i, in_line / kOfChunk));
-                if (j < cols) to[j] = chunk[lane % kOfChunk];
             }
         }
     }
@@ -267,9 +281,17 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
     constexpr int kStages = Tile::kStages, kLine = Tile::kLine, kDeep = kLine / sizeof(T);
     __shared__ uint64_t full[kStages], empty[kStages];
+    __shared__ PatchBarriers of_patches[Tile::kMultipliers][Tile::kPatches];
     unsigned char* const tiles = shared_bytes + (1024 - shared_address(shared_bytes) % 1024) % 1024;
     const auto a_of = [&](int stage) { return tiles + stage * Tile::kStageBytes; };
     const auto b_of = [&](int stage) { return a_of(stage) + Tile::kOfA; };
+    const auto patches_of = [&](int warpgroup) {
+        return tiles + kStages * Tile::kStageBytes + warpgroup * Tile::kPatches * Tile::kSlice;
+    };
+    // The last tile's slices find room where the warpgroup's rows of A were: no more of them will arrive.
+    const auto last_patch = [&](int warpgroup, int slice) {
+        return a_of(slice) + warpgroup * Tile::kSlice;
+    };
 
     const bool turned_a = g.a.transposed, turned_b = !g.b.transposed;  // lines do not run along k
     const int rank = hopper::rank_in_cluster(), blocks = hopper::blocks_of_cluster();
@@ -280,18 +302,25 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
             init(full[i], 1);
             init(empty[i], Tile::kMultipliers * blocks);
         }
+        for (auto& of_warpgroup : of_patches) {
+            for (PatchBarriers& barriers : of_warpgroup)
+                init(barriers.filled, 4), init(barriers.left, 1);
+        }
+        order_inits();
     }
     hopper::arrive_at_cluster();
     hopper::wait_for_cluster();
+    early_launch::let_next_begin();
+    early_launch::wait_for_earlier();
 
     const int warpgroup = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 128, 0);
     const int steps = static_cast<int>((g.k + kDeep - 1) / kDeep);
-    const int first = static_cast<int>(blockIdx.x) / blocks,
-              apart = static_cast<int>(gridDim.x) / blocks;
+    const int first = static_cast<int>(blockIdx.x), apart = static_cast<int>(gridDim.x);
     RingPlace<kStages> place;
     if (warpgroup == Tile::kMultipliers) {
         hopper::give_registers<40>();
-        if (threadIdx.x % 128 == 0) {
+        const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) % 128 / 32, 0);
+        if (threadIdx.x % 32 == 0 && warp == 0) {
             const auto load_b = [&](unsigned char* to, int column, int row, int batch,
                                     uint64_t& barrier) {
                 if (blocks == 1) return load(to, b_map, column, row, batch, barrier);
@@ -325,6 +354,31 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
             // Then all blocks have read what this block has multicast to them, and reported it here.
             for (int i = 0; i < kStages; ++i, place.advance())
                 wait(empty[place.stage], place.parity ^ 1);
+        } else if (threadIdx.x % 32 == 0 && warp <= Tile::kMultipliers && stores_tensors) {
+            const int of = warp - 1;  // the warpgroup
+            constexpr int kSlices = LeavingResults<T, Result, Tile>::kSlices;
+            RingPlace<Tile::kPatches> turn;
+            for (int number = first; number < order.count; number += apart) {
+                const ClusterTile tile(order, number);
+                const int row = (tile.row * blocks + rank) * Tile::kRows + of * 64;
+                const bool is_last = number + apart >= order.count;
+                for (int i = 0; i < kSlices; ++i) {
+                    PatchBarriers* const barriers = of_patches[of];
+                    if (!is_last || i == 0) wait(barriers[turn.stage].filled, turn.parity);
+                    hopper::store(
+                        c_map,
+                        tile.col * Tile::kCols + i * kLine / static_cast<int>(sizeof(Result)), row,
+                        tile.batch,
+                        is_last ? last_patch(of, i) : patches_of(of) + turn.stage * Tile::kSlice);
+                    hopper::commit_stores();
+                    if (is_last) continue;
+                    // The store before this one, from the other patch, has read its slice.
+                    hopper::wait_for_stores<1>();
+                    if (number != first || i != 0) hopper::arrive(barriers[turn.stage ^ 1].left);
+                    turn.advance();
+                }
+            }
+            hopper::wait_for_stores<0>();  // shared memory stays until they have read it
         }
         __syncwarp();
     } else {
@@ -335,21 +389,34 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
             if (thread < blocks) hopper::arrive_at(empty[stage], thread);
         };
         hopper::Sums<Sum, Tile::kSums> sums;
-        LeavingResults<T, Result, Tile> results{
-            g, stores_tensors ? &c_map : nullptr,
-            tiles + kStages * Tile::kStageBytes + warpgroup * Tile::kPatch, warpgroup};
+        LeavingResults<T, Result, Tile> results{patches_of(warpgroup), of_patches[warpgroup]};
+        constexpr int kSlices = decltype(results)::kSlices;
+        const int leave_every = steps > kSlices ? steps / (kSlices + 1) : 1;
         for (int number = first; number < order.count; number += apart) {
-            const ClusterTile tile(order, number);
-            const bool are_waiting = number != first;  // results of the tile before
-            int previous = 0;
+            // True if results of the tile before are waiting.
+            const bool are_waiting = stores_tensors && number != first;
+            int next_leave = are_waiting ? 0 : steps, slice = 0;
+            int previous = 0, row = 0, col = 0, batch = 0;
             for (int step = 0; step < steps; ++step) {
                 wait(full[place.stage], place.parity);
                 const hopper::Operand a(a_of(place.stage) + warpgroup * 64 * kLine, turned_a,
                                         64 * kLine);
                 const hopper::Operand b(b_of(place.stage), turned_b, 64 * kLine);
                 hopper::multiply<T>(sums, a, b, step != 0);
-                // These products keep the tensor cores busy while results leave and the previous stage is released.
-                if (are_waiting) results.leave(step);
+                // These products keep the tensor cores busy while results leave, evenly over the steps, so that memory is too.
+                if (step == next_leave) {
+                    results.leave(slice);
+                    ++slice;
+                    next_leave += leave_every;
+                }
+                if (step == 0) {
+                    // Three divisions take as long as half a step, so they have to run beside products.
+                    const ClusterTile tile(order, number);
+                    row = (tile.row * blocks + rank) * Tile::kRows + warpgroup * 64;
+                    col = tile.col * Tile::kCols;
+                    batch = tile.batch;
+                    hopper::compute_here(row, col, batch);
+                }
                 if (step != 0) {
                     hopper::wait_for_products<1>();
                     release(previous);
@@ -357,32 +424,28 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
                 previous = place.stage;
                 place.advance();
             }
-            if (are_waiting && steps == 1) results.leave(1);
+            if (are_waiting) {
+#pragma unroll 1
+                for (; slice <= kSlices; ++slice) results.leave(slice);
+            }
             hopper::wait_for_products<0>();
             release(previous);
-            results.row = (tile.row * blocks + rank) * Tile::kRows + warpgroup * 64;
-            results.col = tile.col * Tile::kCols;
-            results.batch = tile.batch;
             if constexpr (std::is_same_v<Result, int>) {
                 results.take(sums);
             } else if constexpr (std::is_same_v<Sum, float>) {
-                finish(sums, g, epilogue, results.batch, results.row, results.col);
+                finish(sums, g, epilogue, batch, row, col);
                 results.take(sums);
             } else {
                 float values[Tile::kSums];
 #pragma unroll
                 for (int i = 0; i < Tile::kSums; ++i) values[i] = hopper::take_sum(sums, i);
-                finish(values, g, epilogue, results.batch, results.row, results.col);
+                finish(values, g, epilogue, batch, row, col);
                 results.take(values);
             }
+            if (!stores_tensors) results.write(g, row, col, batch);
         }
-        if (first < order.count) {
-            results.leave(0);
-            results.leave(1);
-        }
-        if (threadIdx.x % 128 == 0)
-            hopper::wait_for_stores();  // the stores read this block's patch
-        __syncwarp();
+        if (stores_tensors && first < order.count)
+            results.leave_together(last_patch(warpgroup, 0), Tile::kStageBytes);
     }
     // No block may exit while another one multicasts to its memory or arrives at its barriers.
     hopper::arrive_at_cluster();
@@ -401,13 +464,47 @@ struct HopperPlan {
     int blocks;  // of a cluster; they share their tiles of B
     int band;    // rows of tiles, see TileOrder
 };
-// Returns two blocks per cluster, unless the second would have no rows, and the narrowest tiles that hold all columns.
+// Estimates the time of a product in clocks of an H100. A step of a block takes as long as its products or as its copies,
+// whichever is longer: each multiprocessor multiplies 128 x 64 x 64 elements of 16 bits in 256 clocks, and the L2 delivers 44 bytes
+// per clock to it. The constants follow from the times of 41 shapes.
+template <class T, class Result>
+double clocks_of_hopper(const Problem<T, Result>& g, const HopperPlan& plan,
+                        int64_t multiprocessors) {
+    constexpr double kStart = 6500, kOfTile = 500, kOfProduct = 4.1, kBytesPerClock = 44;
+    const auto divide = [](int64_t a, int64_t b) { return static_cast<double>((a - 1) / b + 1); };
+    const int64_t clusters = std::max<int64_t>(1, multiprocessors / plan.blocks);
+    const double tiles = static_cast<double>(g.batch) *
+                         divide(g.m, HopperTile<64>::kRows * int64_t{plan.blocks}) *
+                         divide(g.n, plan.cols);
+    const double waves = std::ceil(tiles / static_cast<double>(clusters));
+    const double lines = HopperTile<64>::kRows + static_cast<double>(plan.cols) / plan.blocks;
+    const double of_step =
+        std::max(kOfProduct * plan.cols, lines * HopperTile<64>::kLine / kBytesPerClock);
+    const double steps = divide(g.k, HopperTile<64>::kLine / static_cast<int64_t>(sizeof(T)));
+    return kStart + waves * (steps * of_step + kOfTile);
+}
+// Returns the plan with the shortest estimate. With a short k, the tensor stores of C limit, and the narrowest tiles are fastest.
+template <class T, class Result>
+HopperPlan hopper_plan(const Problem<T, Result>& g, int64_t multiprocessors) {
+    constexpr int kNarrowest = NarrowestTile<Result>::kCols;
+    const int widest = g.k <= 128 && is_loadable(g.c, g.batch) ? kNarrowest
+                       : sizeof(Result) == 4                   ? 128
+                                                               : 256;
+    HopperPlan best{};
+    double least = 0;
+    for (int cols = kNarrowest; cols <= widest; cols *= 2) {
+        for (int blocks = 1; blocks <= (g.m > HopperTile<64>::kRows ? 2 : 1); ++blocks) {
+            const HopperPlan plan{cols, blocks, 8};
+            const double clocks = clocks_of_hopper(g, plan, multiprocessors);
+            if (best.cols == 0 || clocks <= least) best = plan, least = clocks;
+        }
+    }
+    return best;
+}
+// The same for the current device.
 template <class T, class Result>
 HopperPlan hopper_plan(const Problem<T, Result>& g) {
-    const int cols = g.n <= 64 && sizeof(Result) > 1     ? 64
-                     : g.n <= 128 || sizeof(Result) == 4 ? 128
-                                                         : 256;
-    return g.m <= 128 ? HopperPlan{cols, 1, 8} : HopperPlan{cols, 2, 4};
+    return hopper_plan(g, softmax_stages::this_chip().multiprocessors);
 }
 
 template <class Tile, class Sum, class T, class Result, class Epilogue>
@@ -436,22 +533,14 @@ cudaError_t launch_hopper_tiles(const Problem<T, Result>& g, const HopperPlan& p
     if (count > INT32_MAX / 2) return cudaErrorNotSupported;  // tile numbers and `apart` are added
     const TileOrder order{static_cast<int>(down), static_cast<int>(across), plan.band,
                           static_cast<int>(count)};
-    const int64_t clusters = std::min(count, std::max<int64_t>(1, at_once / plan.blocks));
-    cudaLaunchAttribute cluster{};
-    cluster.id = cudaLaunchAttributeClusterDimension;
-    cluster.val.clusterDim.x = static_cast<unsigned>(plan.blocks);
-    cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
-    cudaLaunchConfig_t config{};
-    config.gridDim = dim3(static_cast<unsigned>(clusters * plan.blocks));
-    config.blockDim = dim3(Tile::kThreads);
-    config.dynamicSmemBytes = Tile::kBytes;
-    config.stream = stream;
-    config.attrs = &cluster;
-    config.numAttrs = 1;
-    error = cudaLaunchKernelEx(&config, kernel, a_map, b_map, c_map, g, order, stores_tensors,
-                               epilogue);
-    if (error != cudaSuccess) cudaGetLastError();
-    return error;
+    // As many clusters as it takes to compute all tiles in the fewest waves: more would not finish earlier, and the tiles of a wave
+    // would share fewer lines.
+    const int64_t waves = (count - 1) / std::max<int64_t>(1, at_once / plan.blocks) + 1;
+    const int64_t clusters = (count - 1) / waves + 1;
+    const auto blocks = static_cast<unsigned>(plan.blocks);
+    return early_launch::launch(kernel, dim3(static_cast<unsigned>(clusters), blocks),
+                                dim3(Tile::kThreads), Tile::kBytes, stream, true, blocks, a_map,
+                                b_map, c_map, g, order, stores_tensors, epilogue);
 }
 
 // Computes C = epilogue(alpha A B + beta C) with at most `at_once` blocks. Returns cudaErrorNotSupported for problems outside

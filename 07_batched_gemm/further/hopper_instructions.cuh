@@ -90,9 +90,10 @@ __device__ inline void store(const CUtensorMap& map, int column, int row, int ba
 __device__ inline void commit_stores() {
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
-// Waits until this thread's stores have read their shared memory.
+// Waits until all groups of this thread's stores, except for the latest kLeft, have read their shared memory.
+template <int kLeft>
 __device__ inline void wait_for_stores() {
-    asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kLeft) : "memory");
 }
 // Orders this thread's writes to shared memory before later reads by tensor copies.
 __device__ inline void order_before_copies() {
@@ -104,9 +105,9 @@ __device__ inline void prefetch(const CUtensorMap& map) {
 
 // ---- warps
 
-// Synchronises the 128 threads of a warpgroup at one of the block's named barriers.
-__device__ inline void synchronize_warpgroup(int number) {
-    asm volatile("bar.sync %0, 128;" ::"r"(number) : "memory");
+// Makes the compiler compute these numbers here, and not where they are used.
+__device__ inline void compute_here(int& first, int& second, int& third) {
+    asm volatile("" : "+r"(first), "+r"(second), "+r"(third));
 }
 template <int kRegisters>
 __device__ inline void take_registers() {
@@ -170,15 +171,16 @@ __device__ inline void wait_for_products() {
 // elements if `turned`. Only elements of 16 bits may be turned.
 struct Operand {
     bool turned;
-    uint64_t first;
+    unsigned first, fixed;  // a descriptor's low and high half
     unsigned next;
     __device__ Operand(const void* tile, bool is_turned, unsigned apart)
         : turned(is_turned),
-          first((shared_address(tile) & 0x3ffffu) >> 4 |
-                uint64_t{(turned ? apart : 16) >> 4} << 16 | uint64_t{1024 >> 4} << 32 |
-                uint64_t{1} << 62),
+          first((shared_address(tile) & 0x3ffffu) >> 4 | ((turned ? apart : 16) >> 4) << 16),
+          fixed(1024 >> 4 | 1u << 30),
           next((turned ? 16 * 128 : 32) >> 4) {}
-    __device__ uint64_t operator[](int step) const { return first + step * next; }
+    __device__ uint64_t operator[](int step) const {
+        return uint64_t{fixed} << 32 | (first + step * next);
+    }
 };
 
 // A thread's kSums sums: a register each, or one for two halves.

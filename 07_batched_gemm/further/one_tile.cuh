@@ -32,7 +32,11 @@ __device__ inline unsigned shared_address(const void* p) {
 // A phase of the barrier ends when `arrivals` threads and all expected bytes have arrived.
 __device__ inline void init(uint64_t& barrier, int arrivals) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(&barrier)),
-                 "r"(arrivals));
+                 "r"(arrivals)
+                 : "memory");
+}
+// Lets the copy engine and other blocks see all barriers that this thread has initialised.
+__device__ inline void order_inits() {
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 __device__ inline void arrive_and_expect(uint64_t& barrier, unsigned bytes) {
@@ -88,7 +92,7 @@ __global__ void __launch_bounds__(128)
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
     __shared__ alignas(1024) T a[kOneTile * kOneTile], b[kOneTile * kOneTile];
     __shared__ uint64_t full;
-    if (threadIdx.x == 0) init(full, 1);
+    if (threadIdx.x == 0) init(full, 1), order_inits();
     __syncthreads();
 
     const int row = static_cast<int>(blockIdx.x) * kOneTile,

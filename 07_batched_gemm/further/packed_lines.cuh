@@ -55,7 +55,7 @@ struct PackedLines {
 // Copies a line by a warp. A lane copies two neighbours: it reads single elements, which may lie anywhere, and writes pairs.
 template <class T>
 __device__ void copy_line(const PackedLines<T>& of, int64_t number, int lane) {
-    const T* const from = of.from[number / of.lines].data + number % of.lines * of.from.ld;
+    const T* const from = first_of(of.from, number / of.lines) + number % of.lines * of.from.ld;
     T* const to = of.to + number * of.pitch;
 #pragma unroll 4
     for (int64_t i = 2 * lane; i < of.length; i += 64) {
@@ -70,6 +70,8 @@ __device__ void copy_line(const PackedLines<T>& of, int64_t number, int lane) {
 template <class T>
 __global__ void __launch_bounds__(256)
     pack_lines_kernel(const PackedLines<T> first, const PackedLines<T> second) {
+    early_launch::let_next_begin();
+    early_launch::wait_for_earlier();
     const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
     const int64_t of_first = first.all_lines(), count = of_first + second.all_lines();
     for (int64_t number = int64_t{blockIdx.x} * 8 + warp; number < count;
@@ -85,6 +87,8 @@ __global__ void __launch_bounds__(256)
 // Copies and turns tiles of 32 x 32. Block (x, y, z) has lines 32 y to 32 y + 31 of the copy of matrix z, elements from 32 x on.
 template <class T>
 __global__ void __launch_bounds__(256) turn_lines_kernel(const PackedLines<T> of) {
+    early_launch::let_next_begin();
+    early_launch::wait_for_earlier();
     constexpr int kSide = 32;
     __shared__ T
         tile[kSide][kSide + 4 / sizeof(T)];  // a line begins one bank further than the line above
@@ -92,7 +96,7 @@ __global__ void __launch_bounds__(256) turn_lines_kernel(const PackedLines<T> of
               warp = static_cast<int>(threadIdx.x) / kSide;
     const int64_t first = int64_t{blockIdx.x} * kSide, line = int64_t{blockIdx.y} * kSide;
     for (int64_t matrix = blockIdx.z; matrix < of.matrices; matrix += gridDim.z) {
-        const T* const from = of.from[matrix].data;
+        const T* const from = first_of(of.from, matrix);
 #pragma unroll
         for (int j = 0; j < kSide; j += 8) {
             const int i = j + warp;
@@ -117,7 +121,7 @@ cudaError_t turn(const PackedLines<T>& of, cudaStream_t stream) {
     if (down > kMost) return cudaErrorNotSupported;
     const dim3 grid(static_cast<unsigned>((of.length + 31) / 32), static_cast<unsigned>(down),
                     static_cast<unsigned>(std::min(kMost, of.matrices)));
-    return early_launch::launch(turn_lines_kernel<T>, grid, dim3(256), 0, stream, false, 0, of);
+    return early_launch::launch(turn_lines_kernel<T>, grid, dim3(256), 0, stream, true, 0, of);
 }
 
 // The copies of a problem's operands, one after the other in a workspace.
@@ -167,7 +171,7 @@ cudaError_t packed_with(const Problem<T, Result>& g, void* workspace, const Epil
             std::min((lines - 1) / kLinesOfBlock + 1,
                      kBlocksAtOnce * softmax_stages::this_chip().multiprocessors);
         error = early_launch::launch(pack_lines_kernel<T>, dim3(static_cast<unsigned>(blocks)),
-                                     dim3(256), 0, stream, false, 0, packed.a, packed.b);
+                                     dim3(256), 0, stream, true, 0, packed.a, packed.b);
     }
     return error == cudaSuccess ? hopper_with(copied, epilogue, stream) : error;
 }

@@ -33,6 +33,7 @@ __global__ void __launch_bounds__(384, 1)
         reinterpret_cast<T*>(shared_bytes + (1024 - shared_address(shared_bytes) % 1024) % 1024);
     if (threadIdx.x == 0) {
         for (int i = 0; i < kRingStages; ++i) init(full[i], 1), init(empty[i], 2);
+        order_inits();
     }
     __syncthreads();
 
