@@ -65,11 +65,11 @@ constexpr bool kFinishesTiles<Epilogue, std::enable_if_t<Epilogue::kFinishesTile
 // Returns x[batch].data. (nvcc 13.0 fails if it may assume that a pointer to __nv_fp8_e4m3 is global.)
 template <class T>
 __device__ T* first_of(const Matrices<T>& x, int64_t batch) {
-    T* const first = x.each == nullptr ? x.data + batch * x.stride : x.each[batch];
-    if constexpr (sizeof(T) > 1) {
-        __builtin_assume(__isGlobal(first));
-    }
-    return first;
+    using Bits = std::conditional_t<sizeof(T) == 1, const unsigned char, T>;
+    Bits* const first = x.each == nullptr ? reinterpret_cast<Bits*>(x.data) + batch * x.stride
+                                          : reinterpret_cast<Bits*>(x.each[batch]);
+    __builtin_assume(__isGlobal(first));
+    return reinterpret_cast<T*>(const_cast<std::remove_const_t<Bits>*>(first));
 }
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
