@@ -177,7 +177,7 @@ TEST_CASE("persistent blocks compute several tiles, alone or in pairs, in bands 
             INFO(cols << " columns, " << plan.blocks << " in a cluster, bands of " << plan.band
                       << ", " << plan.at_once);
             for (const int64_t k : {40, 72, 200}) {
-                CHECK(wrong_sums(2, 400, 2 * cols + 8, k, [&](const auto& g) {
+                CHECK(wrong_sums(2, 270, cols + 8, k, [&](const auto& g) {
                           return batched_gemm::launch_hopper(
                               g, batched_gemm::HopperPlan{cols, plan.blocks, plan.band},
                               plan.at_once, batched_gemm::Plain{}, nullptr);
