@@ -122,16 +122,7 @@ __device__ void add_units(const float* own, const float* received, int units, co
         const int64_t c_row = tile.row + down * FewRowsUnit::kRows + row,
                       c_col = tile.col + across * FewRowsUnit::kCols + col;
         if (c_row >= g.m || c_col >= g.n) continue;
-        T* const c = &g.c[tile.batch](c_row, c_col);
-        Pack<T, kPack> pack{};
-        if (g.beta != 0.f) pack = *reinterpret_cast<const Pack<T, kPack>*>(c);
-#pragma unroll
-        for (int j = 0; j < kPack; ++j) {
-            float result = g.alpha * total[j];
-            if (g.beta != 0.f) result += g.beta * static_cast<float>(pack.element[j]);
-            pack.element[j] = static_cast<T>(epilogue(result, tile.batch, c_row, c_col + j));
-        }
-        *reinterpret_cast<Pack<T, kPack>*>(c) = pack;
+        write_four(total, g, epilogue, tile.batch, c_row, c_col);
     }
 }
 #endif
@@ -272,8 +263,7 @@ int few_rows_height(const Problem<T>& g) {
 // Returns the number of parts with which the waves of clusters take the fewest steps.
 template <class T>
 int few_rows_parts(const Problem<T>& g, int rows, const ClustersAtOnce& clusters) {
-    const double tiles = static_cast<double>(g.batch) * static_cast<double>((g.m - 1) / rows + 1) *
-                         static_cast<double>((g.n - 1) / FewRowsTile<16>::kCols + 1);
+    const double tiles = count_tiles(g, rows, FewRowsTile<16>::kCols);
     const auto load = [&](int parts) {
         return std::ceil(tiles / static_cast<double>(std::max<int64_t>(1, clusters.of[parts]))) /
                parts;

@@ -78,8 +78,7 @@ int64_t few_rows_parts(const batched_gemm::Problem<T>& g, int64_t multiprocessor
     constexpr double kStart = 5500, kOfWave = 5000, kOfProduct = 4.1, kBytesPerClock = 44;
     constexpr int64_t kCols = batched_gemm::FewRowsTile<16>::kCols;
     const int64_t rows = batched_gemm::few_rows_height(g), steps = (g.k + 63) / 64;
-    const double tiles = static_cast<double>(g.batch) * static_cast<double>((g.m - 1) / rows + 1) *
-                         static_cast<double>((g.n - 1) / kCols + 1);
+    const double tiles = batched_gemm::count_tiles(g, rows, kCols);
     const double of_step = std::max(kOfProduct * static_cast<double>(std::max<int64_t>(rows, 32)),
                                     static_cast<double>((rows + kCols) * 128) / kBytesPerClock);
     int64_t best = 1;
@@ -102,7 +101,7 @@ bool gains_from_hopper(const batched_gemm::Problem<T>& g) {
     constexpr double kManyResults = 32 << 20;
     const double results =
         static_cast<double>(g.batch) * static_cast<double>(g.m) * static_cast<double>(g.n);
-    return g.k > 128 || (std::min(g.m, g.n) >= 256 && results >= kManyResults);
+    return g.k > batched_gemm::kShortK || (std::min(g.m, g.n) >= 256 && results >= kManyResults);
 }
 // The same against tensor_core, if `bytes` of A and B have to be copied first. Tiles of tensor_core take 7000 clocks per 64
 // elements along k, and 4500 beside these.
@@ -112,8 +111,7 @@ bool gains_from_packing(const batched_gemm::Problem<T>& g, int64_t multiprocesso
     constexpr double kOfLaunch = 5000, kBytesPerClock = 900, kOfStep = 7000, kOfTile = 4500;
     const double of_copies =
         bytes == 0 ? 0 : kOfLaunch + 2 * static_cast<double>(bytes) / kBytesPerClock;
-    const double tiles = static_cast<double>(g.batch) * static_cast<double>((g.m - 1) / 128 + 1) *
-                         static_cast<double>((g.n - 1) / 128 + 1);
+    const double tiles = batched_gemm::count_tiles(g, 128, 128);
     const double waves = std::ceil(tiles / static_cast<double>(multiprocessors));
     const batched_gemm::HopperPlan plan = batched_gemm::hopper_plan(g, multiprocessors);
     return of_copies + batched_gemm::clocks_of_hopper(g, plan, multiprocessors) <
@@ -127,13 +125,14 @@ GemmPlan plan_of(const batched_gemm::Problem<T>& g, const Chip& chip, size_t byt
     size_t packed = 0;  // bytes of a workspace that would speed up the ways below
     if constexpr (sizeof(T) == 2) {
         if (chip.capability == 9 && batched_gemm::consists_of_packs(g) && g.k > 0) {
-            const int64_t sms = chip.multiprocessors;
-            double few = 0;
-            const int64_t parts = few_rows_parts(g, sms, &few);
-            const batched_gemm::HopperPlan plan = batched_gemm::hopper_plan(g, sms);
-            if (g.k > 128 && few < batched_gemm::clocks_of_hopper(g, plan, sms))
-                return {GemmWay::few_rows, parts, "few tiles: the blocks of a cluster share k", 0,
-                        0};
+            if (g.k > batched_gemm::kShortK) {
+                const int64_t sms = chip.multiprocessors;
+                double few = 0;
+                const int64_t parts = few_rows_parts(g, sms, &few);
+                if (few < batched_gemm::clocks_of_hopper(g, batched_gemm::hopper_plan(g, sms), sms))
+                    return {GemmWay::few_rows, parts, "few tiles: the blocks of a cluster share k",
+                            0, 0};
+            }
             if (gains_from_hopper(g))
                 return {GemmWay::hopper, 1, "wgmma; copies and results beside the products", 0, 0};
         }

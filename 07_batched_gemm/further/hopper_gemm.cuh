@@ -471,25 +471,25 @@ template <class T, class Result>
 double clocks_of_hopper(const Problem<T, Result>& g, const HopperPlan& plan,
                         int64_t multiprocessors) {
     constexpr double kStart = 6500, kOfTile = 500, kOfProduct = 4.1, kBytesPerClock = 44;
-    const auto divide = [](int64_t a, int64_t b) { return static_cast<double>((a - 1) / b + 1); };
+    constexpr int64_t kElements = HopperTile<64>::kLine / sizeof(T);  // of a line
     const int64_t clusters = std::max<int64_t>(1, multiprocessors / plan.blocks);
-    const double tiles = static_cast<double>(g.batch) *
-                         divide(g.m, HopperTile<64>::kRows * int64_t{plan.blocks}) *
-                         divide(g.n, plan.cols);
+    const double tiles = count_tiles(g, HopperTile<64>::kRows * int64_t{plan.blocks}, plan.cols);
     const double waves = std::ceil(tiles / static_cast<double>(clusters));
     const double lines = HopperTile<64>::kRows + static_cast<double>(plan.cols) / plan.blocks;
     const double of_step =
         std::max(kOfProduct * plan.cols, lines * HopperTile<64>::kLine / kBytesPerClock);
-    const double steps = divide(g.k, HopperTile<64>::kLine / static_cast<int64_t>(sizeof(T)));
+    const auto steps = static_cast<double>((g.k - 1) / kElements + 1);
     return kStart + waves * (steps * of_step + kOfTile);
 }
+// Up to this k, writing C takes longer than the products.
+inline constexpr int64_t kShortK = 128;
 // Returns the plan with the shortest estimate. With a short k, the tensor stores of C limit, and the narrowest tiles are fastest.
 template <class T, class Result>
 HopperPlan hopper_plan(const Problem<T, Result>& g, int64_t multiprocessors) {
     constexpr int kNarrowest = NarrowestTile<Result>::kCols;
-    const int widest = g.k <= 128 && is_loadable(g.c, g.batch) ? kNarrowest
-                       : sizeof(Result) == 4                   ? 128
-                                                               : 256;
+    const int widest = g.k <= kShortK && is_loadable(g.c, g.batch) ? kNarrowest
+                       : sizeof(Result) == 4                       ? 128
+                                                                   : 256;
     HopperPlan best{};
     double least = 0;
     for (int cols = kNarrowest; cols <= widest; cols *= 2) {

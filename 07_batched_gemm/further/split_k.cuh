@@ -37,6 +37,22 @@ __device__ void ask_for_column(const BiasActivation<T, Activation>& epilogue, in
     early_launch::ask_for(epilogue.bias.bias + col);
 }
 
+// Turns four sums of neighbouring columns into results and writes them.
+template <class T, class Epilogue>
+__device__ void write_four(const float (&sums)[4], const Problem<T>& g, const Epilogue& epilogue,
+                           int64_t batch, int64_t row, int64_t col) {
+    T* const c = &g.c[batch](row, col);
+    Pack<T, 4> pack{};
+    if (g.beta != 0.f) pack = *reinterpret_cast<const Pack<T, 4>*>(c);
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+        float result = g.alpha * sums[j];
+        if (g.beta != 0.f) result += g.beta * static_cast<float>(pack.element[j]);
+        pack.element[j] = static_cast<T>(epilogue(result, batch, row, col + j));
+    }
+    *reinterpret_cast<Pack<T, 4>*>(c) = pack;
+}
+
 // Adds up the sums that the blocks of a cluster have for one tile of C, kTileRows x kTileCols in lines kPitch apart in `own`,
 // and writes results. Each block takes the same share of the tile, in whole warps; kBlockThreads of its threads call this,
 // `thread` is a thread's number. All blocks must have stored their sums. If there are several, other blocks may exit when
@@ -74,16 +90,7 @@ __device__ void add_up(const Cluster& cluster, float* own, int thread, const Pro
         // The thread has read its last sums: other blocks may exit while it writes.
         if (i + kBlockThreads >= end && parts > 1) cluster.barrier_arrive();
         if (!is_there) continue;
-        T* const c = &g.c[tile.batch](c_row, c_col);
-        Pack<T, kPack> pack{};
-        if (g.beta != 0.f) pack = *reinterpret_cast<const Pack<T, kPack>*>(c);
-#pragma unroll
-        for (int j = 0; j < kPack; ++j) {
-            float result = g.alpha * total[j];
-            if (g.beta != 0.f) result += g.beta * static_cast<float>(pack.element[j]);
-            pack.element[j] = static_cast<T>(epilogue(result, tile.batch, c_row, c_col + j));
-        }
-        *reinterpret_cast<Pack<T, kPack>*>(c) = pack;
+        write_four(total, g, epilogue, tile.batch, c_row, c_col);
     }
 }
 

@@ -26,6 +26,13 @@ struct Tile {
     }
 };
 
+// Returns how many tiles of rows x cols all matrices of C have. A double holds every count, however large.
+template <class T, class Result>
+double count_tiles(const Problem<T, Result>& g, int64_t rows, int64_t cols) {
+    return static_cast<double>(g.batch) * static_cast<double>((g.m - 1) / rows + 1) *
+           static_cast<double>((g.n - 1) / cols + 1);
+}
+
 // Calls launch(blocks), where blocks is the number of tiles of rows x cols in C, unless C is empty. Returns the error
 // of status_of() or of the launch.
 template <class T, class Launch>
