@@ -32,6 +32,8 @@ struct AttentionOptions {
     const int32_t* first_query = nullptr;
     const int32_t* first_key = nullptr;
     float* log_sum_exp = nullptr;  // of a query's scores, [batch, heads, queries] or [rows, heads]
+    int64_t key_heads =
+        0;  // heads of k and v, which divides heads: consecutive heads of q share one; 0: as many as q has
     AttentionDistances q, k, v, o;
 };
 
@@ -53,16 +55,16 @@ fused_attention::AttentionProblem<T> attention_problem(const T* q, const T* k, c
                                                        int64_t queries, int64_t keys, int64_t size,
                                                        const AttentionOptions& options) {
     const bool packed = options.first_query != nullptr;
-    const auto heads_at = [&](auto* data, int64_t rows, int64_t width,
+    const auto heads_at = [&](auto* data, int64_t count, int64_t rows, int64_t width,
                               const AttentionDistances& apart) {
         const auto or_close = [](int64_t distance, int64_t close) {
             return distance == kClose ? close : distance;
         };
         fused_attention::HeadRows<std::remove_pointer_t<decltype(data)>> all;
         all.data = data;
-        all.row = or_close(apart.row, packed ? heads * width : width);
+        all.row = or_close(apart.row, packed ? count * width : width);
         all.head = or_close(apart.head, packed ? width : rows * all.row);
-        all.sequence = or_close(apart.sequence, packed ? 0 : heads * all.head);
+        all.sequence = or_close(apart.sequence, packed ? 0 : count * all.head);
         return all;
     };
     fused_attention::AttentionProblem<T> g{};
@@ -71,17 +73,18 @@ fused_attention::AttentionProblem<T> attention_problem(const T* q, const T* k, c
     g.queries = queries;
     g.keys = keys;
     g.size = size;
-    g.q = heads_at(q, queries, size, options.q);
-    g.k = heads_at(k, keys, size, options.k);
-    g.v = heads_at(v, keys, size, options.v);
-    g.o = heads_at(o, queries, size, options.o);
+    g.key_heads = options.key_heads;
+    g.q = heads_at(q, heads, queries, size, options.q);
+    g.k = heads_at(k, g.heads_of_keys(), keys, size, options.k);
+    g.v = heads_at(v, g.heads_of_keys(), keys, size, options.v);
+    g.o = heads_at(o, heads, queries, size, options.o);
     g.scale = options.scale == 0.f ? 1.f / std::sqrt(static_cast<float>(std::max<int64_t>(size, 1)))
                                    : options.scale;
     g.causal = options.causal;
     g.lengths = options.lengths;
     g.first_query = options.first_query;
     g.first_key = options.first_key;
-    g.log_sum_exp = heads_at(options.log_sum_exp, queries, 1, {});
+    g.log_sum_exp = heads_at(options.log_sum_exp, heads, queries, 1, {});
     return g;
 }
 

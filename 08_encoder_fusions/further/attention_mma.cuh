@@ -134,8 +134,8 @@ __global__ void __launch_bounds__(kBlock, kQueries == kFewQueries ? 3 : 2)
 
     using Rows = batched_gemm::Matrices<const T>;
     const Rows q{rows_of(g.q, g.first_query, b, head), g.q.row};
-    const Rows k{rows_of(g.k, g.first_key, b, head), g.k.row};
-    const Rows v{rows_of(g.v, g.first_key, b, head), g.v.row};
+    const Rows k{rows_of(g.k, g.first_key, b, g.key_head(head)), g.k.row};
+    const Rows v{rows_of(g.v, g.first_key, b, g.key_head(head)), g.v.row};
     const auto fetch_keys = [&](T* tile, const Rows& x, int key) {
         if (key < end) OfKeys::template fetch<kInPacks, kBlock>(tile, x, key, end, 0, g.size);
         __pipeline_commit();

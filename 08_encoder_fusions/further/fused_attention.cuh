@@ -43,6 +43,14 @@ struct AttentionProblem {
     const int32_t* first_query = nullptr;  // batch + 1 numbers, both or neither
     const int32_t* first_key = nullptr;
     HeadRows<float> log_sum_exp{};  // of a query's scores; data == nullptr: not returned
+    int64_t key_heads =
+        0;  // heads of k and v, which divides heads: consecutive heads of q share one; 0: as many as q has
+
+    __host__ __device__ int64_t heads_of_keys() const { return key_heads == 0 ? heads : key_heads; }
+    // Returns the head of k and v that head `head` of q uses.
+    __host__ __device__ int64_t key_head(int64_t head) const {
+        return key_heads == 0 ? head : head / (heads / key_heads);
+    }
 };
 
 // One sequence of the batch.
@@ -135,8 +143,8 @@ __global__ void __launch_bounds__(32 * kWarps)
     if (query >= sequence.queries) return;  // a short packed sequence: the whole block
     const auto lane = static_cast<int>(threadIdx.x), warp = static_cast<int>(threadIdx.y);
     const T* q = rows_of(g.q, g.first_query, b, head) + query * g.q.row;
-    const T* k = rows_of(g.k, g.first_key, b, head);
-    const T* v = rows_of(g.v, g.first_key, b, head);
+    const T* k = rows_of(g.k, g.first_key, b, g.key_head(head));
+    const T* v = rows_of(g.v, g.first_key, b, g.key_head(head));
     const auto element = [&](const T* row, int i) {
         const int64_t col = lane + 32 * i;
         return col < g.size ? static_cast<float>(row[col]) : 0.f;
@@ -232,12 +240,13 @@ bool is_possible(const AttentionProblem<T>& g, bool* is_empty) {
     if (g.batch < 0 || g.heads < 0 || g.queries < 0 || g.keys < 0 || g.size < 0 ||
         g.size > kMostSize)
         return false;
+    if (g.key_heads != 0 && (g.key_heads < 0 || g.heads % g.key_heads != 0)) return false;
     constexpr int64_t kMost = int64_t{1} << 30;
     return *is_empty || (g.queries <= kMost / g.heads / g.batch && g.keys <= kMost);
 }
 
 // Checks a problem: returns cudaErrorInvalidValue for a null or misaligned pointer, a negative size, more than 256
-// elements per head, a scale that is not above 0, one list of first rows without the other, and more than 2^30 queries
+// elements per head, heads of keys that do not divide those of queries, a scale that is not above 0, one list of first rows without the other, and more than 2^30 queries
 // in all heads or keys in one head. Sets *is_empty to true if there is nothing to do.
 template <class T>
 cudaError_t look_at(const AttentionProblem<T>& g, bool* is_empty) {
