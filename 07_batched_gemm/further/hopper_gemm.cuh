@@ -74,16 +74,6 @@ __device__ T* first_of(const Matrices<T>& x, int64_t batch) {
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
-// A stage of a ring and the parity of its barriers' current phase.
-template <int kStages>
-struct RingPlace {
-    int stage = 0;
-    unsigned parity = 0;
-    __device__ void advance() {
-        if (++stage == kStages) stage = 0, parity ^= 1;
-    }
-};
-
 // Calls each(sum, row, column) for each of the thread's sums that C has; the warpgroup's 64 rows begin at first_row.
 template <int kSums, class T, class Result, class Each>
 __device__ void for_each_sum(float (&sums)[kSums], const Problem<T, Result>& g, int first_row,
@@ -148,7 +138,7 @@ struct LeavingResults {
     static constexpr int kWords = Tile::kSums * kSize / 4;
     unsigned char* patches;   // the warpgroup's
     PatchBarriers* barriers;  // of these
-    RingPlace<Tile::kPatches> turn = {};
+    hopper::RingPlace<Tile::kPatches> turn = {};
     uint32_t words[kWords] = {};
 
     template <class Sum>
@@ -316,7 +306,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
     const int warpgroup = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 128, 0);
     const int steps = static_cast<int>((g.k + kDeep - 1) / kDeep);
     const int first = static_cast<int>(blockIdx.x), apart = static_cast<int>(gridDim.x);
-    RingPlace<kStages> place;
+    hopper::RingPlace<kStages> place;
     if (warpgroup == Tile::kMultipliers) {
         hopper::give_registers<40>();
         const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) % 128 / 32, 0);
@@ -357,7 +347,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
         } else if (threadIdx.x % 32 == 0 && warp <= Tile::kMultipliers && stores_tensors) {
             const int of = warp - 1;  // the warpgroup
             constexpr int kSlices = LeavingResults<T, Result, Tile>::kSlices;
-            RingPlace<Tile::kPatches> turn;
+            hopper::RingPlace<Tile::kPatches> turn;
             for (int number = first; number < order.count; number += apart) {
                 const ClusterTile tile(order, number);
                 const int row = (tile.row * blocks + rank) * Tile::kRows + of * 64;

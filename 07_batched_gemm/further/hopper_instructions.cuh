@@ -37,6 +37,16 @@ __device__ inline void arrive_at(uint64_t& barrier, int rank) {
         : "memory");
 }
 
+// A stage of a ring and the parity of its barriers' current phase.
+template <int kStages>
+struct RingPlace {
+    int stage = 0;
+    unsigned parity = 0;
+    __device__ void advance() {
+        if (++stage == kStages) stage = 0, parity ^= 1;
+    }
+};
+
 // ---- clusters
 
 __device__ inline int rank_in_cluster() {
@@ -109,6 +119,16 @@ __device__ inline void prefetch(const CUtensorMap& map) {
 __device__ inline void compute_here(int& first, int& second, int& third) {
     asm volatile("" : "+r"(first), "+r"(second), "+r"(third));
 }
+__device__ inline void compute_here(unsigned& first) {
+    asm volatile("" : "+r"(first));
+}
+// A barrier of the block, number 1 to 15, for `threads` of its threads: those that wait and those that only arrive.
+__device__ inline void sync_at(int barrier, int threads) {
+    asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
+}
+__device__ inline void arrive_without_waiting(int barrier, int threads) {
+    asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
+}
 template <int kRegisters>
 __device__ inline void take_registers() {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
@@ -160,6 +180,14 @@ __device__ inline uint32_t four_as_word(float first, float second, float third, 
 
 // ---- wgmma
 
+// Orders this warpgroup's writes to registers before the products that it starts next.
+__device__ inline void begin_products() {
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+// Makes the products since the last call a group.
+__device__ inline void commit_products() {
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
 // Waits until all but the latest kGroups groups have finished.
 template <int kGroups>
 __device__ inline void wait_for_products() {
@@ -174,8 +202,10 @@ struct Operand {
     unsigned first, fixed;  // a descriptor's low and high half
     unsigned next;
     __device__ Operand(const void* tile, bool is_turned, unsigned apart)
+        : Operand(shared_address(tile), is_turned, apart) {}
+    __device__ Operand(unsigned address, bool is_turned, unsigned apart)
         : turned(is_turned),
-          first((shared_address(tile) & 0x3ffffu) >> 4 | ((turned ? apart : 16) >> 4) << 16),
+          first((address & 0x3ffffu) >> 4 | ((turned ? apart : 16) >> 4) << 16),
           fixed(1024 >> 4 | 1u << 30),
           next((turned ? 16 * 128 : 32) >> 4) {}
     __device__ uint64_t operator[](int step) const {
@@ -208,14 +238,18 @@ __device__ inline float take_sum(uint32_t* pairs, int i) {
 #define SUMS_32 \
     SUMS_16     \
     ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-#define SUMS_64                                                                        \
-    SUMS_32                                                                            \
-    ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47" \
+#define SUMS_48 \
+    SUMS_32     \
+    ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47"
+#define SUMS_64 \
+    SUMS_48     \
     ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define SUMS_96                                                                        \
+    SUMS_64                                                                            \
+    ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79" \
+    ", %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
 #define SUMS_128                                                                                   \
-    SUMS_64                                                                                        \
-    ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79"             \
-    ", %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"             \
+    SUMS_96                                                                                        \
     ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111" \
     ", %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, " \
     "%127"
@@ -225,6 +259,8 @@ __device__ inline float take_sum(uint32_t* pairs, int i) {
 #define D16(as, i) D8(as, i), D8(as, (i) + 8)
 #define D32(as, i) D16(as, i), D16(as, (i) + 16)
 #define D64(as, i) D32(as, i), D32(as, (i) + 32)
+#define D48(as, i) D32(as, i), D16(as, (i) + 32)
+#define D96(as, i) D64(as, i), D32(as, (i) + 64)
 #define D128(as, i) D64(as, i), D64(as, (i) + 64)
 #define WGMMA_16(k, types, rest)                                                             \
     asm volatile(                                                                            \
@@ -253,6 +289,20 @@ __device__ inline float take_sum(uint32_t* pairs, int i) {
         "wgmma.mma_async.sync.aligned.m64n128" k "." types " {" SUMS_64 "}, %64, %65, adds" rest \
         ";\n}"                                                                                   \
         : D64("+f", 0)                                                                           \
+        : "l"(a), "l"(b), "r"(adds), "n"(kTurnedA), "n"(kTurnedB))
+#define WGMMA_96(k, types, rest)                                                                \
+    asm volatile(                                                                               \
+        "{\n.reg .pred adds;\nsetp.ne.b32 adds, %50, 0;\n"                                      \
+        "wgmma.mma_async.sync.aligned.m64n96" k "." types " {" SUMS_48 "}, %48, %49, adds" rest \
+        ";\n}"                                                                                  \
+        : D48("+f", 0)                                                                          \
+        : "l"(a), "l"(b), "r"(adds), "n"(kTurnedA), "n"(kTurnedB))
+#define WGMMA_192(k, types, rest)                                                                \
+    asm volatile(                                                                                \
+        "{\n.reg .pred adds;\nsetp.ne.b32 adds, %98, 0;\n"                                       \
+        "wgmma.mma_async.sync.aligned.m64n192" k "." types " {" SUMS_96 "}, %96, %97, adds" rest \
+        ";\n}"                                                                                   \
+        : D96("+f", 0)                                                                           \
         : "l"(a), "l"(b), "r"(adds), "n"(kTurnedA), "n"(kTurnedB))
 #define WGMMA_256(k, types, rest)                                        \
     asm volatile(                                                        \
@@ -300,6 +350,48 @@ __device__ inline float take_sum(uint32_t* pairs, int i) {
         "wgmma.mma_async.sync.aligned.m64n256k32.s32.s8.s8 {" SUMS_128 "}, %128, %129, adds;\n}" \
         : D128("+r", 0)                                                                          \
         : "l"(a), "l"(b), "r"(adds))
+#define WGMMA_32_OF_REGISTERS(types)                                     \
+    asm volatile(                                                        \
+        "{\n.reg .pred adds;\nsetp.ne.b32 adds, %21, 0;\n"               \
+        "wgmma.mma_async.sync.aligned.m64n32k16.f32." types " {" SUMS_16 \
+        "}, {%16, %17, %18, %19}, %20, adds, 1, 1, 1;\n}"                \
+        : D16("+f", 0)                                                   \
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(adds))
+#define WGMMA_64_OF_REGISTERS(types)                                     \
+    asm volatile(                                                        \
+        "{\n.reg .pred adds;\nsetp.ne.b32 adds, %37, 0;\n"               \
+        "wgmma.mma_async.sync.aligned.m64n64k16.f32." types " {" SUMS_32 \
+        "}, {%32, %33, %34, %35}, %36, adds, 1, 1, 1;\n}"                \
+        : D32("+f", 0)                                                   \
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(adds))
+#define WGMMA_96_OF_REGISTERS(types)                                     \
+    asm volatile(                                                        \
+        "{\n.reg .pred adds;\nsetp.ne.b32 adds, %53, 0;\n"               \
+        "wgmma.mma_async.sync.aligned.m64n96k16.f32." types " {" SUMS_48 \
+        "}, {%48, %49, %50, %51}, %52, adds, 1, 1, 1;\n}"                \
+        : D48("+f", 0)                                                   \
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(adds))
+#define WGMMA_128_OF_REGISTERS(types)                                     \
+    asm volatile(                                                         \
+        "{\n.reg .pred adds;\nsetp.ne.b32 adds, %69, 0;\n"                \
+        "wgmma.mma_async.sync.aligned.m64n128k16.f32." types " {" SUMS_64 \
+        "}, {%64, %65, %66, %67}, %68, adds, 1, 1, 1;\n}"                 \
+        : D64("+f", 0)                                                    \
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(adds))
+#define WGMMA_192_OF_REGISTERS(types)                                     \
+    asm volatile(                                                         \
+        "{\n.reg .pred adds;\nsetp.ne.b32 adds, %101, 0;\n"               \
+        "wgmma.mma_async.sync.aligned.m64n192k16.f32." types " {" SUMS_96 \
+        "}, {%96, %97, %98, %99}, %100, adds, 1, 1, 1;\n}"                \
+        : D96("+f", 0)                                                    \
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(adds))
+#define WGMMA_256_OF_REGISTERS(types)                                      \
+    asm volatile(                                                          \
+        "{\n.reg .pred adds;\nsetp.ne.b32 adds, %133, 0;\n"                \
+        "wgmma.mma_async.sync.aligned.m64n256k16.f32." types " {" SUMS_128 \
+        "}, {%128, %129, %130, %131}, %132, adds, 1, 1, 1;\n}"             \
+        : D128("+f", 0)                                                    \
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(adds))
 template <class T, bool kTurnedA, bool kTurnedB>
 __device__ inline void multiply_32_bytes(SumOf<T> (&d)[8], uint64_t a, uint64_t b, int adds) {
     if constexpr (std::is_same_v<T, __half>) WGMMA_16("k16", "f32.f16.f16", ", 1, 1, %11, %12");
@@ -339,6 +431,18 @@ __device__ inline void multiply_32_bytes(SumOf<T> (&d)[128], uint64_t a, uint64_
     if constexpr (std::is_same_v<T, __nv_fp8_e4m3>) WGMMA_256("k32", "f32.e4m3.e4m3", ", 1, 1");
     if constexpr (std::is_same_v<T, int8_t>) WGMMA_256_OF_INTEGERS();
 }
+template <class T, bool kTurnedA, bool kTurnedB>
+__device__ inline void multiply_32_bytes(SumOf<T> (&d)[48], uint64_t a, uint64_t b, int adds) {
+    if constexpr (std::is_same_v<T, __half>) WGMMA_96("k16", "f32.f16.f16", ", 1, 1, %51, %52");
+    if constexpr (std::is_same_v<T, __nv_bfloat16>)
+        WGMMA_96("k16", "f32.bf16.bf16", ", 1, 1, %51, %52");
+}
+template <class T, bool kTurnedA, bool kTurnedB>
+__device__ inline void multiply_32_bytes(SumOf<T> (&d)[96], uint64_t a, uint64_t b, int adds) {
+    if constexpr (std::is_same_v<T, __half>) WGMMA_192("k16", "f32.f16.f16", ", 1, 1, %99, %100");
+    if constexpr (std::is_same_v<T, __nv_bfloat16>)
+        WGMMA_192("k16", "f32.bf16.bf16", ", 1, 1, %99, %100");
+}
 // The same with sums in half, two in a register.
 template <class T, bool kTurnedA, bool kTurnedB>
 __device__ inline void multiply_32_bytes(uint32_t (&d)[16], uint64_t a, uint64_t b, int adds) {
@@ -352,10 +456,50 @@ template <class T, bool kTurnedA, bool kTurnedB>
 __device__ inline void multiply_32_bytes(uint32_t (&d)[64], uint64_t a, uint64_t b, int adds) {
     WGMMA_256_OF_HALVES();
 }
+// The same for A in registers and a turned B. Of A, 64 rows of 16 elements, a thread holds those that it holds of results: see
+// the layout of `a` in mma_instructions.cuh.
+template <class T>
+__device__ inline void multiply_registers(float (&d)[16], const uint32_t (&a)[4], uint64_t b,
+                                          int adds) {
+    if constexpr (std::is_same_v<T, __half>) WGMMA_32_OF_REGISTERS("f16.f16");
+    if constexpr (std::is_same_v<T, __nv_bfloat16>) WGMMA_32_OF_REGISTERS("bf16.bf16");
+}
+template <class T>
+__device__ inline void multiply_registers(float (&d)[32], const uint32_t (&a)[4], uint64_t b,
+                                          int adds) {
+    if constexpr (std::is_same_v<T, __half>) WGMMA_64_OF_REGISTERS("f16.f16");
+    if constexpr (std::is_same_v<T, __nv_bfloat16>) WGMMA_64_OF_REGISTERS("bf16.bf16");
+}
+template <class T>
+__device__ inline void multiply_registers(float (&d)[48], const uint32_t (&a)[4], uint64_t b,
+                                          int adds) {
+    if constexpr (std::is_same_v<T, __half>) WGMMA_96_OF_REGISTERS("f16.f16");
+    if constexpr (std::is_same_v<T, __nv_bfloat16>) WGMMA_96_OF_REGISTERS("bf16.bf16");
+}
+template <class T>
+__device__ inline void multiply_registers(float (&d)[64], const uint32_t (&a)[4], uint64_t b,
+                                          int adds) {
+    if constexpr (std::is_same_v<T, __half>) WGMMA_128_OF_REGISTERS("f16.f16");
+    if constexpr (std::is_same_v<T, __nv_bfloat16>) WGMMA_128_OF_REGISTERS("bf16.bf16");
+}
+template <class T>
+__device__ inline void multiply_registers(float (&d)[96], const uint32_t (&a)[4], uint64_t b,
+                                          int adds) {
+    if constexpr (std::is_same_v<T, __half>) WGMMA_192_OF_REGISTERS("f16.f16");
+    if constexpr (std::is_same_v<T, __nv_bfloat16>) WGMMA_192_OF_REGISTERS("bf16.bf16");
+}
+template <class T>
+__device__ inline void multiply_registers(float (&d)[128], const uint32_t (&a)[4], uint64_t b,
+                                          int adds) {
+    if constexpr (std::is_same_v<T, __half>) WGMMA_256_OF_REGISTERS("f16.f16");
+    if constexpr (std::is_same_v<T, __nv_bfloat16>) WGMMA_256_OF_REGISTERS("bf16.bf16");
+}
 #undef WGMMA_16
 #undef WGMMA_32
 #undef WGMMA_64
 #undef WGMMA_128
+#undef WGMMA_96
+#undef WGMMA_192
 #undef WGMMA_256
 #undef WGMMA_64_OF_HALVES
 #undef WGMMA_128_OF_HALVES
@@ -363,15 +507,25 @@ __device__ inline void multiply_32_bytes(uint32_t (&d)[64], uint64_t a, uint64_t
 #undef WGMMA_64_OF_INTEGERS
 #undef WGMMA_128_OF_INTEGERS
 #undef WGMMA_256_OF_INTEGERS
+#undef WGMMA_32_OF_REGISTERS
+#undef WGMMA_64_OF_REGISTERS
+#undef WGMMA_96_OF_REGISTERS
+#undef WGMMA_128_OF_REGISTERS
+#undef WGMMA_192_OF_REGISTERS
+#undef WGMMA_256_OF_REGISTERS
 #undef D8
 #undef D16
 #undef D32
 #undef D64
+#undef D48
+#undef D96
 #undef D128
 #undef SUMS_8
 #undef SUMS_16
 #undef SUMS_32
 #undef SUMS_64
+#undef SUMS_48
+#undef SUMS_96
 #undef SUMS_128
 
 // Starts d = A B, or d += A B if `adds`, for 64 rows of A, two columns of B per sum of a thread, and 128 bytes along k, as one
@@ -380,12 +534,12 @@ __device__ inline void multiply_32_bytes(uint32_t (&d)[64], uint64_t a, uint64_t
 template <class T, class Word, int kWords>
 __device__ void multiply(Word (&d)[kWords], const Operand& a, const Operand& b, bool adds) {
     const auto start = [&](auto turned_a, auto turned_b) {
-        asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+        begin_products();
 #pragma unroll
         for (int i = 0; i < 4; ++i)
             multiply_32_bytes<T, decltype(turned_a)::value, decltype(turned_b)::value>(
                 d, a[i], b[i], adds || i != 0);
-        asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+        commit_products();
     };
     using No = std::false_type;
     using Yes = std::true_type;

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 08_encoder_fusions/further/attention_hopper, version 1.0
+//
+// Attention at the speed of Hopper's tensor cores.
+//   new here   after attention_turns.cuh: the scores of the next keys are computed beside the sums of these, so the tensor cores
+//              are busy while a warpgroup computes exponentials; persistent blocks; queries for the next tile arrive early
+//   traffic    a block reads keys and values once for its 128 or 192 queries
+//   accepts    __half and __nv_bfloat16; heads of 8, 16, ... 256 elements; rows that begin at multiples of 16 bytes; packed
+//              sequences
+//   rows       as in fused_attention.cuh
+//   needs      compute capability 9.0, compiled for sm_90a
+//   source     Shah et al. 2024, FlashAttention-3
+#pragma once
+#include "hopper_heads.cuh"
+
+namespace fused_attention {
+
+// A block computes 64 queries per multiplying warpgroup. Shared memory holds one or two tiles of queries and two stages of keys
+// and values. kSize: elements per head that the products cover. kTurns: multiplying warpgroups start products in turn.
+template <int kSize_, int kKeys_, int kConsumers_, bool kTurns_, bool kAhead_ = true>
+struct HopperAttention {
+    static constexpr int kSize = kSize_, kKeys = kKeys_, kConsumers = kConsumers_, kStages = 2;
+    static constexpr bool kTurns = kTurns_, kAhead = kAhead_;
+    static constexpr int kThreads = (kConsumers + 1) * 128, kQueries = kRowsOfQ * kConsumers;
+    static constexpr int kOfQ = kRowsOfQ * kBytesOfRow<kSize>, kOfKeys = kKeys * kBytesOfRow<kSize>;
+    static constexpr int kOfAllKeys = 2 * kStages * kOfKeys;
+    static constexpr int kQStages = 2 * kConsumers * kOfQ + kOfAllKeys <= 226 * 1024 ? 2 : 1;
+    static constexpr unsigned kBytes = kQStages * kConsumers * kOfQ + kOfAllKeys + 1024;
+};
+
+// The order of tiles. With a causal mask the last queries see the most keys, so their tiles come first. `together` heads, whose
+// keys fit into the L2, are computed at the same time.
+struct HeadOrder {
+    int tiles, heads, together, count;
+};
+struct TileOfHead {
+    int tile, head;
+    __device__ TileOfHead(const HeadOrder& order, int number) {
+        const int of_section = order.tiles * order.together;
+        const int first = number / of_section * order.together, within = number % of_section;
+        const int heads = min(order.together, order.heads - first);
+        tile = order.tiles - 1 - within / heads;
+        head = first + within % heads;
+    }
+};
+
+template <class T, class Tiles>
+__global__ void __launch_bounds__(Tiles::kThreads, 1)
+    attention_hopper_kernel(const __grid_constant__ HeadMaps maps, const AttentionProblem<T> g,
+                            const HeadOrder order) {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+    constexpr int kConsumers = Tiles::kConsumers, kKeys = Tiles::kKeys, kSize = Tiles::kSize;
+    constexpr int kStages = Tiles::kStages, kQStages = Tiles::kQStages;
+    __shared__ QueryBarriers of_queries[kQStages][kConsumers];
+    __shared__ uint64_t k_full[kStages], k_empty[kStages], v_full[kStages], v_empty[kStages];
+    unsigned char* const tiles =
+        shared_bytes + (1024 - batched_gemm::shared_address(shared_bytes) % 1024) % 1024;
+    const auto q_at = [](int stage, int warpgroup) {
+        return (stage * kConsumers + warpgroup) * Tiles::kOfQ;
+    };
+    const auto k_at = [=](int stage) { return q_at(kQStages, 0) + stage * Tiles::kOfKeys; };
+    const auto v_at = [=](int stage) { return k_at(kStages + stage); };
+    if (threadIdx.x == 0) {
+        for (auto& of_stage : of_queries) {
+            for (QueryBarriers& barriers : of_stage) barriers.init();
+        }
+        for (int i = 0; i < kStages; ++i) {
+            batched_gemm::init(k_full[i], 1), batched_gemm::init(k_empty[i], kConsumers);
+            batched_gemm::init(v_full[i], 1), batched_gemm::init(v_empty[i], kConsumers);
+        }
+        batched_gemm::order_inits();
+    }
+    __syncthreads();
+    early_launch::let_next_begin();
+    early_launch::wait_for_earlier();
+
+    const int warpgroup = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 128, 0);
+    const int first = static_cast<int>(blockIdx.x), apart = static_cast<int>(gridDim.x);
+    const int size = static_cast<int>(g.size), heads = static_cast<int>(g.heads);
+    hopper::RingPlace<kQStages> q_place;
+    hopper::RingPlace<kStages> k_place;
+    // Returns the number of keys that the tile's last query sees.
+    const auto seen_by_tile = [&](const Sequence& sequence, int tile) {
+        const int end = min((tile + 1) * Tiles::kQueries, sequence.queries);
+        return sequence.seen_by(end - 1, g.causal);
+    };
+    if (warpgroup == kConsumers) {
+        hopper::give_registers<kConsumers == 2 ? 40 : 32>();
+        const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) % 128 / 32, 0);
+        if (warp > 1) return;
+        const bool packed = g.first_query != nullptr, is_ragged = packed || g.lengths != nullptr;
+        for (int number = first; number < order.count; number += apart) {
+            const TileOfHead at(order, number);
+            const int b = at.head / heads, head = at.head % heads;
+            const Sequence sequence(g, b);
+            const int query = at.tile * Tiles::kQueries;
+            if (query >= sequence.queries) continue;  // a short packed sequence
+            for (int i = 0; i < kConsumers; ++i) {
+                QueryBarriers& barriers = of_queries[q_place.stage][i];
+                unsigned char* const tile = tiles + q_at(q_place.stage, i);
+                const int first_row = query + i * kRowsOfQ;
+                if (warp == 1) {
+                    wait(barriers.filled, q_place.parity);
+                    store_rows<kSize>(tile, maps.o, g, first_row, sequence.queries, head, b);
+                    if (threadIdx.x % 32 == 0) hopper::arrive(barriers.empty);
+                } else {
+                    wait(barriers.empty, q_place.parity ^ 1);
+                    load_rows<kSize, kRowsOfQ>(tile, maps.q, g.q, g.first_query, size, first_row,
+                                               sequence.queries, packed, head, b, barriers.full);
+                }
+            }
+            q_place.advance();
+            if (warp == 1) continue;
+            const int seen = seen_by_tile(sequence, at.tile);
+            const int key_head = static_cast<int>(g.key_head(head));
+            for (int key = 0; key < seen; key += kKeys, k_place.advance()) {
+                const int stage = k_place.stage;
+                wait(k_empty[stage], k_place.parity ^ 1);
+                load_rows<kSize, kKeys>(tiles + k_at(stage), maps.k, g.k, g.first_key, size, key,
+                                        sequence.keys, is_ragged, key_head, b, k_full[stage]);
+                wait(v_empty[stage], k_place.parity ^ 1);
+                load_rows<kSize, kKeys>(tiles + v_at(stage), maps.v, g.v, g.first_key, size, key,
+                                        sequence.keys, is_ragged, key_head, b, v_full[stage]);
+            }
+        }
+    } else {
+        hopper::take_registers<kConsumers == 2 ? 232 : 160>();
+        const int thread = static_cast<int>(threadIdx.x) % 128, lane = thread % 32;
+        const float scale = g.scale * kLog2e;
+        const unsigned address = batched_gemm::shared_address(tiles);
+        unsigned turn = 0;  // counts tiles of keys, which alternate between two stages
+        const auto release = [&](uint64_t& empty) {
+            if (thread == 0) hopper::arrive(empty);
+        };
+        // The warpgroups start products one after the other: while one computes exponentials, the others have the tensor cores.
+        if (Tiles::kTurns && warpgroup == kConsumers - 1) hopper::arrive_without_waiting(1, 256);
+        const auto wait_for_turn = [&] {
+            if (Tiles::kTurns) hopper::sync_at(1 + warpgroup, 256);
+        };
+        const auto end_turn = [&] {
+            if (Tiles::kTurns)
+                hopper::arrive_without_waiting(1 + (warpgroup + 1) % kConsumers, 256);
+        };
+        for (int number = first; number < order.count; number += apart) {
+            const TileOfHead at(order, number);
+            const int b = at.head / heads, head = at.head % heads;
+            const Sequence sequence(g, b);
+            if (at.tile * Tiles::kQueries >= sequence.queries) continue;
+            const int seen = seen_by_tile(sequence, at.tile);
+            const int query = at.tile * Tiles::kQueries + warpgroup * kRowsOfQ + thread / 32 * 16;
+            // Up to this key all queries of the warpgroup see all keys.
+            const int all_see = sequence.seen_by(query - thread / 32 * 16, g.causal);
+            WarpgroupSets<T, kSize, kKeys> sets;
+            const auto start_scores = [&] {
+                wait(k_full[turn % 2], turn / 2 % 2);
+                sets.start_scores(address + q_at(q_place.stage, warpgroup),
+                                  address + k_at(turn % 2));
+            };
+            const auto finish_scores = [&](int key) {
+                settle(sets.scores);
+                release(k_empty[turn % 2]);
+                if (key + kKeys > all_see) sets.mask(sequence, g.causal, query, key);
+                const bool rescales = sets.raise_m(scale);
+                sets.weigh(scale);
+                return rescales;
+            };
+            // Of the values of turn `of`.
+            const auto start_sums = [&](unsigned of, bool adds) {
+                wait(v_full[of % 2], of / 2 % 2);
+                sets.start_sums(address + v_at(of % 2), adds);
+            };
+            const auto finish_sums = [&](unsigned of) {
+                hopper::wait_for_products<0>();
+                settle(sets.sum);
+                release(v_empty[of % 2]);
+            };
+            QueryBarriers& barriers = of_queries[q_place.stage][warpgroup];
+            wait(barriers.full, q_place.parity);
+            if (seen == 0) {
+                for (float& sum : sets.sum) sum = 0.f;
+            } else if (Tiles::kAhead) {
+                wait_for_turn();
+                start_scores();
+                end_turn();
+                hopper::wait_for_products<0>();
+                finish_scores(0);
+                sets.round_weights();
+                ++turn;
+                for (int key = kKeys; key < seen; key += kKeys, ++turn) {
+                    wait_for_turn();
+                    start_scores();
+                    start_sums(turn - 1, key > kKeys);
+                    end_turn();
+                    hopper::wait_for_products<1>();
+                    const bool rescales = finish_scores(key);
+                    finish_sums(turn - 1);
+                    if (rescales) sets.rescale();
+                    sets.round_weights();
+                }
+                start_sums(turn - 1, seen > kKeys);
+                finish_sums(turn - 1);
+            } else {
+                for (int key = 0; key < seen; key += kKeys, ++turn) {
+                    wait_for_turn();
+                    start_scores();
+                    hopper::wait_for_products<0>();
+                    end_turn();
+                    const bool rescales = finish_scores(key);
+                    if (rescales && key > 0) sets.rescale();
+                    sets.round_weights();
+                    start_sums(turn, key > 0);
+                    finish_sums(turn);
+                }
+            }
+            // The keys that products have read, also those that no query of the tile sees.
+            const int read = min((seen + kKeys - 1) / kKeys * kKeys, sequence.keys);
+            sets.finish(tiles + q_at(q_place.stage, warpgroup), g, sequence, b, head, query,
+                        all_see < read);
+            if (lane == 0) hopper::arrive(barriers.filled);
+            q_place.advance();
+        }
+    }
+#else
+    __trap();  // compiled for another architecture
+#endif
+}
+
+template <class Tiles, class T>
+cudaError_t launch_attention_hopper(const AttentionProblem<T>& g, bool persistent, int together,
+                                    cudaStream_t stream) {
+    const auto kernel = attention_hopper_kernel<T, Tiles>;
+    HeadMaps maps;
+    const cudaError_t error = prepare_heads<Tiles::kKeys>(&maps, g, kernel, Tiles::kBytes);
+    if (error != cudaSuccess) return error;
+    const int64_t tiles = (g.queries - 1) / Tiles::kQueries + 1, heads = g.heads * g.batch,
+                  count = tiles * heads, at_once = softmax_stages::this_chip().multiprocessors;
+    const HeadOrder order{static_cast<int>(tiles), static_cast<int>(heads), together,
+                          static_cast<int>(count)};
+    const auto blocks = static_cast<unsigned>(persistent ? std::min(count, at_once) : count);
+    return early_launch::launch(kernel, dim3(blocks), dim3(Tiles::kThreads), Tiles::kBytes, stream,
+                                true, 0, maps, g, order);
+}
+
+}  // namespace fused_attention

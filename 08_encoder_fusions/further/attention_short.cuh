@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 08_encoder_fusions/further/attention_short, version 1.0
+//
+// Attention of short sequences on Hopper's tensor cores: all keys and values of a head stay on the chip.
+//   new here   after attention_hopper.cuh: a ring of pairs of tiles, keys and values, that holds a whole head; three warpgroups
+//              compute 64 queries each, independently of one another, so that they are at different steps; no other order is
+//              enforced, because there is no pipeline to fill
+//   traffic    a block reads the keys and values of a head once for all its queries, or for its part of them
+//   accepts    as attention_hopper.cuh; heads of up to 128 elements; as many keys as the ring holds
+//   rows       as in fused_attention.cuh
+//   needs      compute capability 9.0, compiled for sm_90a
+#pragma once
+#include "hopper_heads.cuh"
+
+namespace fused_attention {
+
+template <int kSize_, int kKeys_, int kConsumers_ = 3>
+struct ShortAttention {
+    static constexpr int kSize = kSize_, kKeys = kKeys_, kConsumers = kConsumers_, kQStages = 2;
+    static constexpr int kThreads = (kConsumers + 1) * 128;
+    static constexpr int kOfQ = kRowsOfQ * kBytesOfRow<kSize>, kOfKeys = kKeys * kBytesOfRow<kSize>;
+    static constexpr int kOfAllQ = kQStages * kConsumers * kOfQ;
+    static constexpr int kPairs = (226 * 1024 - kOfAllQ) / (2 * kOfKeys);
+    static constexpr unsigned kBytes = kOfAllQ + 2 * kPairs * kOfKeys + 1024;
+};
+
+// Heads and parts of heads that blocks compute: unit number i is part i / (batch * heads) of a head. A part consists of up to
+// `tiles` tiles of 64 queries.
+struct HeadParts {
+    int count, tiles;
+    int apart_parts, apart_sequences, apart_heads;  // a block's next unit is so far from this one
+};
+
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+// One unit after the other, without divisions.
+struct UnitOfBlock {
+    int head, b, part;
+    template <class T>
+    __device__ explicit UnitOfBlock(const AttentionProblem<T>& g) {
+        const int heads = static_cast<int>(g.heads), number = static_cast<int>(blockIdx.x);
+        head = number % heads;
+        b = number / heads % static_cast<int>(g.batch);
+        part = number / heads / static_cast<int>(g.batch);
+    }
+    template <class T>
+    __device__ void advance(const AttentionProblem<T>& g, const HeadParts& by) {
+        head += by.apart_heads, b += by.apart_sequences, part += by.apart_parts;
+        if (head >= static_cast<int>(g.heads)) head -= static_cast<int>(g.heads), ++b;
+        if (b >= static_cast<int>(g.batch)) b -= static_cast<int>(g.batch), ++part;
+    }
+};
+// The part's tiles of queries, and the pairs of tiles of keys and values that they use.
+template <int kKeys>
+struct UnitTiles {
+    int first, count, pairs;
+    template <class T>
+    __device__ UnitTiles(const AttentionProblem<T>& g, const Sequence& sequence,
+                         const UnitOfBlock& unit, const HeadParts& by)
+        : first(unit.part * by.tiles) {
+        count = max(0, min(by.tiles, (sequence.queries + kRowsOfQ - 1) / kRowsOfQ - first));
+        const int end = min((first + count) * kRowsOfQ, sequence.queries);
+        pairs = count == 0 ? 0 : (sequence.seen_by(end - 1, g.causal) + kKeys - 1) / kKeys;
+    }
+};
+#endif
+
+template <class T, class Tiles>
+__global__ void __launch_bounds__(Tiles::kThreads, 1)
+    attention_short_kernel(const __grid_constant__ HeadMaps maps, const AttentionProblem<T> g,
+                           const HeadParts by) {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+    constexpr int kConsumers = Tiles::kConsumers, kKeys = Tiles::kKeys, kSize = Tiles::kSize;
+    constexpr int kPairs = Tiles::kPairs, kQStages = Tiles::kQStages;
+    __shared__ QueryBarriers of_queries[kConsumers][kQStages];
+    __shared__ uint64_t k_full[kPairs], v_full[kPairs], empty[kPairs];
+    unsigned char* const tiles =
+        shared_bytes + (1024 - batched_gemm::shared_address(shared_bytes) % 1024) % 1024;
+    const auto q_at = [](int warpgroup, int stage) {
+        return (warpgroup * kQStages + stage) * Tiles::kOfQ;
+    };
+    const auto k_at = [=](int pair) { return q_at(kConsumers, 0) + 2 * pair * Tiles::kOfKeys; };
+    const auto v_at = [=](int pair) { return k_at(pair) + Tiles::kOfKeys; };
+    if (threadIdx.x == 0) {
+        for (auto& of_warpgroup : of_queries) {
+            for (QueryBarriers& barriers : of_warpgroup) barriers.init();
+        }
+        for (int i = 0; i < kPairs; ++i) {
+            batched_gemm::init(k_full[i], 1), batched_gemm::init(v_full[i], 1);
+            batched_gemm::init(empty[i], kConsumers);
+        }
+        batched_gemm::order_inits();
+    }
+    __syncthreads();
+    early_launch::let_next_begin();
+    early_launch::wait_for_earlier();
+
+    const int warpgroup = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 128, 0);
+    const int size = static_cast<int>(g.size), apart = static_cast<int>(gridDim.x);
+    UnitOfBlock unit(g);
+    if (warpgroup == kConsumers) {
+        hopper::give_registers<kConsumers == 2 ? 40 : 32>();
+        const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) % 128 / 32, 0);
+        const bool packed = g.first_query != nullptr, is_ragged = packed || g.lengths != nullptr;
+        hopper::RingPlace<kPairs> place;
+        hopper::RingPlace<kQStages> q_place;
+        int to = 0;  // the warpgroup whose tile of queries is next
+        for (int number = static_cast<int>(blockIdx.x); number < by.count; number += apart) {
+            const Sequence sequence(g, unit.b);
+            const UnitTiles<kKeys> of(g, sequence, unit, by);
+            // One warp loads keys and values, one loads queries, one stores results, so none waits for the others' tiles.
+            const int key_head = static_cast<int>(g.key_head(unit.head));
+            for (int i = 0; warp == 0 && i < of.pairs; ++i, place.advance()) {
+                const int pair = place.stage;
+                wait(empty[pair], place.parity ^ 1);
+                load_rows<kSize, kKeys>(tiles + k_at(pair), maps.k, g.k, g.first_key, size,
+                                        i * kKeys, sequence.keys, is_ragged, key_head, unit.b,
+                                        k_full[pair]);
+                load_rows<kSize, kKeys>(tiles + v_at(pair), maps.v, g.v, g.first_key, size,
+                                        i * kKeys, sequence.keys, is_ragged, key_head, unit.b,
+                                        v_full[pair]);
+            }
+            for (int i = 0; (warp == 1 || warp == 2) && i < of.count; ++i) {
+                QueryBarriers& barriers = of_queries[to][q_place.stage];
+                unsigned char* const tile = tiles + q_at(to, q_place.stage);
+                const int row = (of.first + i) * kRowsOfQ;
+                if (warp == 1) {
+                    wait(barriers.empty, q_place.parity ^ 1);
+                    load_rows<kSize, kRowsOfQ>(tile, maps.q, g.q, g.first_query, size, row,
+                                               sequence.queries, packed, unit.head, unit.b,
+                                               barriers.full);
+                } else {
+                    wait(barriers.filled, q_place.parity);
+                    store_rows<kSize>(tile, maps.o, g, row, sequence.queries, unit.head, unit.b);
+                    if (threadIdx.x % 32 == 0) hopper::arrive(barriers.empty);
+                }
+                if (++to == kConsumers) to = 0, q_place.advance();
+            }
+            unit.advance(g, by);
+        }
+    } else {
+        hopper::take_registers<kConsumers == 2 ? 232 : 160>();
+        const int thread = static_cast<int>(threadIdx.x) % 128, lane = thread % 32;
+        const float scale = g.scale * kLog2e;
+        const unsigned address = batched_gemm::shared_address(tiles);
+        hopper::RingPlace<kQStages> q_place;
+        hopper::RingPlace<kPairs> place, first;  // first: of this unit
+        const auto release_pair = [&] {
+            if (thread == 0) hopper::arrive(empty[place.stage]);
+            place.advance();
+        };
+        // Tiles of queries go to the warpgroups in turn, across units.
+        int next = warpgroup;
+        for (int number = static_cast<int>(blockIdx.x); number < by.count; number += apart) {
+            const Sequence sequence(g, unit.b);
+            const UnitTiles<kKeys> of(g, sequence, unit, by);
+            place = first;
+            int released = 0;
+            for (; next < of.count; next += kConsumers) {
+                const bool is_last = next + kConsumers >= of.count;
+                const int query = (of.first + next) * kRowsOfQ + thread / 32 * 16;
+                const int first_query = query - thread / 32 * 16;
+                const int seen =
+                    sequence.seen_by(min(first_query + kRowsOfQ, sequence.queries) - 1, g.causal);
+                const int all_see = sequence.seen_by(first_query, g.causal);
+                WarpgroupSets<T, kSize, kKeys> sets;
+                QueryBarriers& barriers = of_queries[warpgroup][q_place.stage];
+                wait(barriers.full, q_place.parity);
+                if (seen == 0) {
+                    for (float& sum : sets.sum) sum = 0.f;
+                }
+                place = first;
+                for (int key = 0; key < seen; key += kKeys) {
+                    wait(k_full[place.stage], place.parity);
+                    sets.start_scores(address + q_at(warpgroup, q_place.stage),
+                                      address + k_at(place.stage));
+                    hopper::wait_for_products<0>();
+                    settle(sets.scores);
+                    if (key + kKeys > all_see) sets.mask(sequence, g.causal, query, key);
+                    if (sets.raise_m(scale) && key > 0) sets.rescale();
+                    sets.weigh(scale);
+                    sets.round_weights();
+                    wait(v_full[place.stage], place.parity);
+                    sets.start_sums(address + v_at(place.stage), key > 0);
+                    hopper::wait_for_products<0>();
+                    settle(sets.sum);
+                    if (is_last) {
+                        release_pair(), ++released;
+                    } else {
+                        place.advance();
+                    }
+                }
+                const int read = min((seen + kKeys - 1) / kKeys * kKeys, sequence.keys);
+                sets.finish(tiles + q_at(warpgroup, q_place.stage), g, sequence, unit.b, unit.head,
+                            query, all_see < read);
+                if (lane == 0) hopper::arrive(barriers.filled);
+                q_place.advance();
+            }
+            next -= of.count;
+            // Pairs that this warpgroup does not use: it may release them only when they have arrived.
+            for (; released < of.pairs; ++released) {
+                wait(v_full[place.stage], place.parity);
+                release_pair();
+            }
+            first = place;
+            unit.advance(g, by);
+        }
+    }
+#else
+    __trap();  // compiled for another architecture
+#endif
+}
+
+template <class Tiles, class T>
+cudaError_t launch_attention_short(const AttentionProblem<T>& g, int parts, cudaStream_t stream) {
+    const auto kernel = attention_short_kernel<T, Tiles>;
+    HeadMaps maps;
+    const cudaError_t error = prepare_heads<Tiles::kKeys>(&maps, g, kernel, Tiles::kBytes);
+    if (error != cudaSuccess) return error;
+    const int64_t tiles = (g.queries - 1) / kRowsOfQ + 1, heads = g.heads * g.batch,
+                  units = heads * parts;
+    const int64_t blocks = std::min<int64_t>(units, softmax_stages::this_chip().multiprocessors);
+    const HeadParts by{static_cast<int>(units), static_cast<int>((tiles - 1) / parts + 1),
+                       static_cast<int>(blocks / heads), static_cast<int>(blocks % heads / g.heads),
+                       static_cast<int>(blocks % g.heads)};
+    return early_launch::launch(kernel, dim3(static_cast<unsigned>(blocks)), dim3(Tiles::kThreads),
+                                Tiles::kBytes, stream, true, 0, maps, g, by);
+}
+
+}  // namespace fused_attention
