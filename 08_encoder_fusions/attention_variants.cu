@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Describes the variants of further/fused_attention.cuh and further/attention_mma.cuh.
+// Describes the variants of further/fused_attention.cuh, further/attention_mma.cuh and further/few_queries.cuh.
 #include "08_encoder_fusions/variants.hpp"
 
 #include <algorithm>
@@ -154,6 +154,56 @@ runner::Variant by_mma(const std::string& name, const std::string& summary, Kind
     });
 }
 
+// Restricts a variant to heads that consist of packs.
+runner::Variant with_whole_packs(runner::Variant variant) {
+    variant.obstacle = [others = variant.obstacle](const Shape& shape, DType dtype) {
+        return shape.size % 8 != 0 ? "needs heads of 8, 16, 24, ... elements"
+                                   : others(shape, dtype);
+    };
+    return variant;
+}
+
+// Returns the plan of few_queries() for the current device.
+fused_attention::FewQueriesPlan few_plan(const Shape& s) {
+    AttentionProblem<__half> g{};
+    g.batch = s.batch;
+    g.heads = s.heads;
+    g.queries = s.queries;
+    g.keys = s.keys;
+    return fused_attention::few_queries_plan(g, softmax_stages::this_chip().multiprocessors);
+}
+
+// parts: blocks that share the keys; 0: as many as the plan says. query_per_block() computes tensors whose rows do not
+// lie at multiples of 16 bytes.
+runner::Variant by_few_queries(const std::string& name, const std::string& summary, Kind kind,
+                               int64_t parts = 0) {
+    const auto parts_at = [=](const Shape& s) { return parts > 0 ? parts : few_plan(s).parts; };
+    runner::Variant few =
+        variant(name, summary, kind, {fused_attention::kRowsOfTile, 1},
+                [=](const auto& g, const Call& call) -> cudaError_t {
+                    if constexpr (sizeof(*g.o.data) == 2) {
+                        const cudaError_t status =
+                            fused_attention::few_queries(g, parts_at(call.shape), call.stream);
+                        return status == cudaErrorNotSupported
+                                   ? fused_attention::query_per_block(g, 1, nullptr, 0, call.stream)
+                                   : status;
+                    }
+                    return cudaErrorInvalidValue;  // float is none of its types
+                });
+    few.traffic_at = [=](const Shape& shape, DType dtype) {
+        Traffic traffic = traffic_of(shape, dtype, {fused_attention::kRowsOfTile, 1});
+        traffic.loads += static_cast<double>(parts_at(shape) - 1);  // each part reads the queries
+        return traffic;
+    };
+    few.traffic = few.traffic_at(few.operation->usual_shape(), DType::float16);
+    few.obstacle = [](const Shape& shape, DType) {
+        if (!early_launch::is_possible(fused_attention::few_queries_kernel<__half, 32>))
+            return "needs a GPU with clusters";
+        return shape.size > fused_attention::kMostSize ? "more than 256 elements a head" : "";
+    };
+    return with_whole_packs(few);
+}
+
 // Returns the front call's plan for a given size of workspace.
 softmax_stages::AttentionPlan front_plan(const Shape& s, DType dtype, size_t workspace) {
     softmax_stages::AttentionOptions options;
@@ -198,14 +248,10 @@ runner::Variant front_call() {
     return front;
 }
 
-// Restricts a variant to heads that consist of packs: for other heads attention_mma() always takes 128 queries.
+// Restricts a variant to whole packs without strides: for others attention_mma() always takes 128 queries.
 runner::Variant of_whole_packs(runner::Variant variant) {
     variant.takes_strides = false;
-    variant.obstacle = [others = variant.obstacle](const Shape& shape, DType dtype) {
-        return shape.size % 8 != 0 ? "needs heads of 8, 16, 24, ... elements"
-                                   : others(shape, dtype);
-    };
-    return variant;
+    return with_whole_packs(variant);
 }
 
 // Restricts measurement on a GPU to this shape: at others the variant is as fast as its base variant, or of no use.
@@ -233,6 +279,12 @@ std::vector<runner::Variant> attention_variants() {
         measured_at(few_queries,
                     by_mma("shared_attention_mma", "three blocks per 128 queries, then a merge",
                            Kind::attention_with_sum, 3)),
+        measured_at(few_queries,
+                    by_few_queries("few_queries", "a cluster per 16 queries shares their keys",
+                                   Kind::attention)),
+        measured_at(few_queries,
+                    by_few_queries("few_queries_sum", "three blocks, and each query's log-sum-exp",
+                                   Kind::attention_with_sum, 3)),
         front_call()};
 }
 
