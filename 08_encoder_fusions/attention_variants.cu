@@ -21,14 +21,15 @@ using runner::Call;
 using runner::DType;
 using runner::Traffic;
 
-// Returns the rows of a tensor [batch, heads, rows, size]. They are contiguous unless the call has other strides.
+// Returns the rows of a tensor [batch, count, rows, size]. They are contiguous unless the call has other strides.
 template <class T>
-HeadRows<T> heads_of(const Call& call, const char* name, const Shape& s, int64_t rows, T* data) {
+HeadRows<T> heads_of(const Call& call, const char* name, const Shape& s, int64_t count,
+                     int64_t rows, T* data) {
     HeadRows<T> all;
     all.data = data;
     all.row = call.operands[name].stride == 0 ? s.size : call.operands[name].stride;
     all.head = rows * all.row;
-    all.sequence = s.heads * all.head;
+    all.sequence = count * all.head;
     return all;
 }
 
@@ -41,10 +42,11 @@ AttentionProblem<T> problem_of(const Call& call, Kind kind) {
     g.queries = s.queries;
     g.keys = s.keys;
     g.size = s.size;
-    g.q = heads_of(call, "q", s, s.queries, call.input<T>("q"));
-    g.k = heads_of(call, "k", s, s.keys, call.input<T>("k"));
-    g.v = heads_of(call, "v", s, s.keys, call.input<T>("v"));
-    g.o = heads_of(call, "o", s, s.queries, call.output<T>("o"));
+    g.key_heads = s.key_heads;
+    g.q = heads_of(call, "q", s, s.heads, s.queries, call.input<T>("q"));
+    g.k = heads_of(call, "k", s, s.heads_of_keys(), s.keys, call.input<T>("k"));
+    g.v = heads_of(call, "v", s, s.heads_of_keys(), s.keys, call.input<T>("v"));
+    g.o = heads_of(call, "o", s, s.heads, s.queries, call.output<T>("o"));
     g.scale = s.scale_of_scores();
     g.causal = s.causal;
     g.lengths = call.input<int32_t>("lengths");
@@ -98,7 +100,8 @@ runner::Variant variant(const std::string& name, const std::string& summary, Kin
     variant.summary = summary;
     variant.operation = operation_of(kind);
     variant.further = true;
-    variant.takes = {operations::attention::kCausal, operations::attention::kScale};
+    variant.takes = {operations::attention::kCausal, operations::attention::kScale,
+                     operations::attention::kKeyHeads};
     variant.takes_strides = true;
     variant.traffic_at = [=](const Shape& shape, DType dtype) {
         return traffic_of(shape, dtype, team);
@@ -170,7 +173,21 @@ fused_attention::FewQueriesPlan few_plan(const Shape& s) {
     g.heads = s.heads;
     g.queries = s.queries;
     g.keys = s.keys;
+    g.key_heads = s.key_heads;
     return fused_attention::few_queries_plan(g, softmax_stages::this_chip().multiprocessors);
+}
+
+// Returns the accesses per element of o: each part reads the queries, and one part of the keys and values that the last
+// of 16 rows sees.
+Traffic few_traffic_of(const Shape& s, int64_t parts) {
+    if (s.queries == 0 || s.heads == 0) return {};
+    constexpr int64_t kRows = fused_attention::kRowsOfTile;
+    const int64_t group = s.heads / s.heads_of_keys(), rows = s.queries * group;
+    auto loads = static_cast<double>(rows * parts);
+    for (int64_t first = 0; first < rows; first += kRows)
+        loads +=
+            2 * static_cast<double>(s.seen_by((std::min(first + kRows, rows) - 1) / group, s.keys));
+    return {loads / static_cast<double>(rows), 1};
 }
 
 // parts: blocks that share the keys; 0: as many as the plan says. query_per_block() computes tensors whose rows do not
@@ -190,10 +207,8 @@ runner::Variant by_few_queries(const std::string& name, const std::string& summa
                     }
                     return cudaErrorInvalidValue;  // float is none of its types
                 });
-    few.traffic_at = [=](const Shape& shape, DType dtype) {
-        Traffic traffic = traffic_of(shape, dtype, {fused_attention::kRowsOfTile, 1});
-        traffic.loads += static_cast<double>(parts_at(shape) - 1);  // each part reads the queries
-        return traffic;
+    few.traffic_at = [=](const Shape& shape, DType) {
+        return few_traffic_of(shape, parts_at(shape));
     };
     few.traffic = few.traffic_at(few.operation->usual_shape(), DType::float16);
     few.obstacle = [](const Shape& shape, DType) {
@@ -208,6 +223,7 @@ runner::Variant by_few_queries(const std::string& name, const std::string& summa
 softmax_stages::AttentionPlan front_plan(const Shape& s, DType dtype, size_t workspace) {
     softmax_stages::AttentionOptions options;
     options.causal = s.causal;
+    options.key_heads = s.key_heads;
     return runner::visit(dtype, [&](auto of) {
         return softmax_stages::attention_plan<typename decltype(of)::type>(
             s.batch, s.heads, s.queries, s.keys, s.size, options, softmax_stages::this_chip(),

@@ -41,7 +41,8 @@ TEST_CASE("attention computes what it says, on every named input") {
         for (const Shape& shape :
              {Shape(1, 1, 1, 1, 1), Shape(5, 1, 9, 70, 64), Shape(4, 1, 33, 130, 32).with_causal(),
               Shape(1, 1, 140, 66, 40).with_causal(), Shape(1, 2, 10, 128, 128).with_scale(0.5),
-              Shape(2, 1, 3, 65, 33), Shape(1, 1, 5, 40, 200)}) {
+              Shape(2, 1, 3, 65, 33), Shape(1, 1, 5, 40, 200),
+              Shape(2, 6, 7, 90, 64).with_causal().with_key_heads(2)}) {
             for (const runner::NamedInput& input : variant.operation->inputs()) {
                 const DType dtype = variant.dtypes[number % variant.dtypes.size()];
                 if (number++ % 2 != 0) continue;

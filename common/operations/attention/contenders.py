@@ -70,14 +70,16 @@ class AttentionInTorch(TorchContenders):
 
     def _unfused(self, problem):
         torch, known = self.torch, self._arguments_of(problem)
+        key_heads = int(problem.options.get("key_heads", 0)) or problem.sizes["heads"]
         queries, keys = problem.sizes["queries"], problem.sizes["keys"]
         hidden = torch.ones(queries, keys, dtype=torch.bool, device="cuda").triu(1)
 
         def unfused(q, k, v, _lengths):
+            q, k, v = q.unflatten(1, (key_heads, -1)), k.unsqueeze(2), v.unsqueeze(2)
             scores = torch.matmul(q, k.transpose(-2, -1)) * known["scale"]
             if known["is_causal"]:
                 scores = scores.masked_fill(hidden, -float("inf"))
-            return torch.matmul(torch.softmax(scores, -1), v)
+            return torch.matmul(torch.softmax(scores, -1), v).flatten(1, 2)
 
         return TorchFunction(unfused)
 
@@ -86,7 +88,10 @@ class AttentionInTorch(TorchContenders):
         if is_causal and problem.sizes["queries"] != problem.sizes["keys"]:
             raise Skipped("its mask begins at the first key, ours ends at the last")
         scale = problem.options.get("scale", 0) or problem.sizes["size"] ** -0.5
-        return {"is_causal": is_causal, "scale": scale}
+        arguments = {"is_causal": is_causal, "scale": scale}
+        if problem.options.get("key_heads", 0) != 0:
+            arguments["enable_gqa"] = True
+        return arguments
 
     def _addresses(self, tensors, results):
         """They lie by tokens, ours by heads: moved where they are checked, not where they are timed."""
