@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "common/operations/attention/operation.hpp"
 #include "common/runner/build_info.hpp"
@@ -210,6 +212,12 @@ runner::Variant by_few_queries(const std::string& name, const std::string& summa
     few.traffic_at = [=](const Shape& shape, DType) {
         return few_traffic_of(shape, parts_at(shape));
     };
+    // Each block loads its sequence's length, as with partial results above.
+    few.more_traffic_at = [=](const Shape& shape, DType) {
+        return Traffic{256. * static_cast<double>(parts_at(shape) - 1) /
+                           static_cast<double>(std::max<int64_t>(1, shape.size)),
+                       0};
+    };
     few.traffic = few.traffic_at(few.operation->usual_shape(), DType::float16);
     few.obstacle = [](const Shape& shape, DType) {
         if (!early_launch::is_possible(fused_attention::few_queries_kernel<__half, 32>))
@@ -270,10 +278,13 @@ runner::Variant of_whole_packs(runner::Variant variant) {
     return with_whole_packs(variant);
 }
 
-// Restricts measurement on a GPU to this shape: at others the variant is as fast as its base variant, or of no use.
-runner::Variant measured_at(const Shape& shape, runner::Variant variant) {
-    if (runner::on_gpu()) variant.measured_at = {shape};
+// Restricts measurement on a GPU to these shapes: at others the variant is as fast as its base variant, or of no use.
+runner::Variant measured_at(const std::vector<runner::Shape>& shapes, runner::Variant variant) {
+    if (runner::on_gpu()) variant.measured_at = shapes;
     return variant;
+}
+runner::Variant measured_at(const Shape& shape, runner::Variant variant) {
+    return measured_at(std::vector<runner::Shape>{shape}, std::move(variant));
 }
 
 }  // namespace
@@ -295,7 +306,8 @@ std::vector<runner::Variant> attention_variants() {
         measured_at(few_queries,
                     by_mma("shared_attention_mma", "three blocks per 128 queries, then a merge",
                            Kind::attention_with_sum, 3)),
-        measured_at(few_queries,
+        measured_at({few_queries, Shape(64, 16, 1, 8192, 128), Shape(1, 32, 1, 32768, 128),
+                     Shape(8, 32, 1, 4096, 128), Shape(8, 32, 1, 4096, 128).with_key_heads(8)},
                     by_few_queries("few_queries", "a cluster per 16 queries shares their keys",
                                    Kind::attention)),
         measured_at(few_queries,

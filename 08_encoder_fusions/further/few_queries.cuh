@@ -19,18 +19,17 @@ namespace fused_attention {
 
 // ---- what a block keeps in shared memory
 
-constexpr int kRowsOfTile = 16,
-              kKeysOfWarp = 16;  // an mma multiplies 16 rows; a warp takes 16 keys at a time
+constexpr int kRowsOfTile = 16;  // as an mma multiplies
+constexpr int kKeysOfWarp = 16;  // that a warp takes at a time
 
 // Each warp copies 16 keys and their values into a stage of its ring while it computes with an earlier stage. Only this
-// warp uses the ring, so its lanes wait for each other and never for other warps. A line is 16 bytes longer than a row:
-// ldmatrix then reads eight lines from different banks.
+// warp uses the ring, so its lanes wait for each other and never for other warps.
 template <int kSize>
 struct KeyRing {
-    static constexpr int kLine = kSize + 8, kTile = kKeysOfWarp * kLine;
-    static constexpr int kOfStage = 2 * kTile;  // elements: keys, then values
-    // The rings of two blocks fill a multiprocessor's shared memory. For heads of 256 elements, the rings of one do.
-    static constexpr int kBlocks = kSize > 128 ? 1 : 2;
+    using Tile = batched_gemm::SwizzledTile<kKeysOfWarp, kSize>;
+    static constexpr int kTile = Tile::kElements, kOfStage = 2 * kTile;  // keys, then values
+    // The rings of this many blocks fill a multiprocessor's shared memory.
+    static constexpr int kBlocks = kSize > 128 ? 1 : kSize > 64 ? 2 : 4;
     static constexpr int kOfBlock = 216 * 1024 / kBlocks - 2 * kTile;  // bytes, without the queries
     static constexpr int kStages = kOfBlock / (kWarps * kOfStage * 2);
     static_assert(kStages > 2, "two stages arrive while a warp computes with a third");
@@ -88,14 +87,13 @@ __device__ void add_seen_values(Sets& mine, const float (&weights)[2][4], const 
 #pragma unroll
             for (int half = 0; half < 2; ++half)
                 weight[half] = __shfl_sync(~0u, weights[i / 2][2 * half + i % 2], holder, 4);
-            const T* const value = v_tile + key * KeyRing<kSize>::kLine + lane % 4 * 2;
 #pragma unroll
             for (int j = 0; j < kSize / 8; ++j) {
+                const T* const two = v_tile + KeyRing<kSize>::Tile::at(key, 8 * j) + lane % 4 * 2;
 #pragma unroll
                 for (int one = 0; one < 4; ++one) {
                     if (key < left[one / 2])
-                        mine.sum[0][j][one] +=
-                            weight[one / 2] * static_cast<float>(value[8 * j + one % 2]);
+                        mine.sum[0][j][one] += weight[one / 2] * static_cast<float>(two[one % 2]);
                 }
             }
         }
@@ -110,9 +108,10 @@ __global__ void __launch_bounds__(kBlock, KeyRing<kSize>::kBlocks)
     few_queries_kernel(const AttentionProblem<T> g) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
     using Ring = KeyRing<kSize>;
+    using Tile = typename Ring::Tile;
     using Sets = SetsOfRows<kSize>;
     static_assert((kWarps + 1) * sizeof(Sets) <= Ring::kBytes, "sets take the place of the ring");
-    constexpr int kLine = Ring::kLine, kStages = Ring::kStages, kTurn = kWarps * kKeysOfWarp;
+    constexpr int kStages = Ring::kStages, kTurn = kWarps * kKeysOfWarp;
     constexpr int kAcross = kSize / 8;  // chunks of 16 bytes in a row
     early_launch::let_next_begin();
     early_launch::wait_for_earlier();
@@ -135,9 +134,10 @@ __global__ void __launch_bounds__(kBlock, KeyRing<kSize>::kBlocks)
 
     const T* const k = rows_of(g.k, g.first_key, b, key_head);
     const T* const v = rows_of(g.v, g.first_key, b, key_head);
-    // Starts to copy a chunk of 16 bytes of a row; zeros if it is not there.
-    const auto fetch_chunk = [&](T* to, const T* from, int col, bool is_there) {
-        __pipeline_memcpy_async(to + col, from + col, 16, is_there && col < g.size ? 0 : 16);
+    // Starts to copy the chunk of 16 bytes at (row, col) of a tile from column col on; zeros if it is not there.
+    const auto fetch_chunk = [&](T* tile, int row, int col, const T* from, bool is_there) {
+        __pipeline_memcpy_async(tile + Tile::at(row, col), from + col, 16,
+                                is_there && col < g.size ? 0 : 16);
     };
     const auto fetch_keys = [&](int stage, int key) {
         T* const to = ring + stage * Ring::kOfStage;
@@ -148,8 +148,8 @@ __global__ void __launch_bounds__(kBlock, KeyRing<kSize>::kBlocks)
 #pragma unroll
             for (int i = 0; i < kKeysOfWarp; i += 32 / kAcross) {
                 const bool is_there = key + row + i < end;
-                fetch_chunk(to + (row + i) * kLine, from_k, col, is_there);
-                fetch_chunk(to + (row + i) * kLine + Ring::kTile, from_v, col, is_there);
+                fetch_chunk(to, row + i, col, from_k, is_there);
+                fetch_chunk(to + Ring::kTile, row + i, col, from_v, is_there);
                 from_k += 32 / kAcross * g.k.row;
                 from_v += 32 / kAcross * g.v.row;
             }
@@ -159,7 +159,7 @@ __global__ void __launch_bounds__(kBlock, KeyRing<kSize>::kBlocks)
     for (auto i = static_cast<int>(threadIdx.x); i < kRowsOfTile * kAcross; i += kBlock) {
         const int row = i / kAcross;
         const T* from = rows_of(g.q, g.first_query, b, rows.head(row));
-        fetch_chunk(q_tile + row * kLine, from + rows.query(row) * g.q.row, i % kAcross * 8,
+        fetch_chunk(q_tile, row, i % kAcross * 8, from + rows.query(row) * g.q.row,
                     row < rows.count);
     }
     __pipeline_commit();
@@ -168,9 +168,8 @@ __global__ void __launch_bounds__(kBlock, KeyRing<kSize>::kBlocks)
     __pipeline_wait_prior(kStages - 1);
     __syncthreads();  // all queries have arrived
 
-    const int at_q = lane % 16 * kLine + lane / 16 * 8;
-    const int at_k = (lane % 8 + lane / 16 * 8) * kLine + lane / 8 % 2 * 8;
-    const int at_v = lane % 16 * kLine + lane / 16 * 8;
+    const int at_q = Tile::at(lane % 16, lane / 16 * 8), at_v = at_q;
+    const int at_k = Tile::at(lane % 8 + lane / 16 * 8, lane / 8 % 2 * 8);
     KeySetsOfWarp<kSize, kKeysOfWarp, 1> mine;
     for (int stage = 0; key < end; key += kTurn) {
         __pipeline_wait_prior(kStages - 2);
@@ -183,8 +182,8 @@ __global__ void __launch_bounds__(kBlock, KeyRing<kSize>::kBlocks)
 #pragma unroll
         for (int p = 0; p < kSize / 16; ++p) {
             uint32_t of_q[4], of_k[4];
-            ldmatrix<false>(of_q, q_tile, at_q + 16 * p);
-            ldmatrix<false>(of_k, k_tile, at_k + 16 * p);
+            ldmatrix<false>(of_q, q_tile, Tile::further(at_q, 0, 16 * p));
+            ldmatrix<false>(of_k, k_tile, Tile::further(at_k, 0, 16 * p));
             mma<T>(scores[0][0], of_q, {of_k[0], of_k[1]});
             mma<T>(scores[0][1], of_q, {of_k[2], of_k[3]});
         }
@@ -211,7 +210,7 @@ __global__ void __launch_bounds__(kBlock, KeyRing<kSize>::kBlocks)
 #pragma unroll
             for (int j = 0; j < kSize / 16; ++j) {
                 uint32_t of_v[4];
-                ldmatrix<true>(of_v, v_tile, at_v + 16 * j);
+                ldmatrix<true>(of_v, v_tile, Tile::further(at_v, 0, 16 * j));
                 mma<T>(mine.sum[0][2 * j], weights, {of_v[0], of_v[1]});
                 mma<T>(mine.sum[0][2 * j + 1], weights, {of_v[2], of_v[3]});
             }

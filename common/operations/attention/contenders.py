@@ -14,6 +14,11 @@ TOKENS, ELEMENTS = 16384, 2048
 LENGTHS, SIZES = (128, 256, 512, 1024, 2048, 4096, 8192, 16384), (64, 128)
 FEWEST_CAUSAL = 512
 
+# One query per head, as when a text is continued token by token; in the last, four heads share keys.
+FEW_QUERIES = (Shape((1, 16, 1, 16384, 128)), Shape((64, 16, 1, 8192, 128)),
+               Shape((1, 32, 1, 32768, 128)), Shape((8, 32, 1, 4096, 128)),
+               Shape((8, 32, 1, 4096, 128), (("key_heads", 8.0),)))
+
 # What the bars name. In bfloat16 these alone: it takes as long as float16.
 OF_BARS = ((32, 12, 384, 384, 64), (8, 16, 2048, 2048, 64), (4, 16, 8192, 8192, 128))
 
@@ -27,6 +32,7 @@ def works_of(operations, _stages, options):
                 shapes.append(Shape(sizes))
                 if length >= FEWEST_CAUSAL:
                     shapes.append(Shape(sizes, (("causal", 1.0),)))
+        shapes.extend(FEW_QUERIES)
     of_bars = len(OF_BARS)
     by_dtype = {"float16": shapes, "bfloat16": shapes[:of_bars]}
     dtypes = options.dtype or by_dtype
