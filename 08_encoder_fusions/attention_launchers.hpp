@@ -20,6 +20,9 @@ INSTANCE cudaError_t attention_mma(const AttentionProblem<__half>&, int64_t, voi
                                    cudaStream_t, int, bool);
 INSTANCE cudaError_t attention_mma(const AttentionProblem<__nv_bfloat16>&, int64_t, void*, size_t,
                                    cudaStream_t, int, bool);
+INSTANCE cudaError_t few_queries(const AttentionProblem<__half>&, int64_t, cudaStream_t, bool);
+INSTANCE cudaError_t few_queries(const AttentionProblem<__nv_bfloat16>&, int64_t, cudaStream_t,
+                                 bool);
 
 #undef LAUNCHERS
 #undef INSTANCE

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Describes the variants of further/fused_attention.cuh and further/attention_mma.cuh.
+// Describes the variants of further/fused_attention.cuh, further/attention_mma.cuh and further/few_queries.cuh.
 #include "08_encoder_fusions/variants.hpp"
 
 #include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "common/operations/attention/operation.hpp"
 #include "common/runner/build_info.hpp"
@@ -21,14 +23,15 @@ using runner::Call;
 using runner::DType;
 using runner::Traffic;
 
-// Returns the rows of a tensor [batch, heads, rows, size]. They are contiguous unless the call has other strides.
+// Returns the rows of a tensor [batch, count, rows, size]. They are contiguous unless the call has other strides.
 template <class T>
-HeadRows<T> heads_of(const Call& call, const char* name, const Shape& s, int64_t rows, T* data) {
+HeadRows<T> heads_of(const Call& call, const char* name, const Shape& s, int64_t count,
+                     int64_t rows, T* data) {
     HeadRows<T> all;
     all.data = data;
     all.row = call.operands[name].stride == 0 ? s.size : call.operands[name].stride;
     all.head = rows * all.row;
-    all.sequence = s.heads * all.head;
+    all.sequence = count * all.head;
     return all;
 }
 
@@ -41,10 +44,11 @@ AttentionProblem<T> problem_of(const Call& call, Kind kind) {
     g.queries = s.queries;
     g.keys = s.keys;
     g.size = s.size;
-    g.q = heads_of(call, "q", s, s.queries, call.input<T>("q"));
-    g.k = heads_of(call, "k", s, s.keys, call.input<T>("k"));
-    g.v = heads_of(call, "v", s, s.keys, call.input<T>("v"));
-    g.o = heads_of(call, "o", s, s.queries, call.output<T>("o"));
+    g.key_heads = s.key_heads;
+    g.q = heads_of(call, "q", s, s.heads, s.queries, call.input<T>("q"));
+    g.k = heads_of(call, "k", s, s.heads_of_keys(), s.keys, call.input<T>("k"));
+    g.v = heads_of(call, "v", s, s.heads_of_keys(), s.keys, call.input<T>("v"));
+    g.o = heads_of(call, "o", s, s.heads, s.queries, call.output<T>("o"));
     g.scale = s.scale_of_scores();
     g.causal = s.causal;
     g.lengths = call.input<int32_t>("lengths");
@@ -98,7 +102,8 @@ runner::Variant variant(const std::string& name, const std::string& summary, Kin
     variant.summary = summary;
     variant.operation = operation_of(kind);
     variant.further = true;
-    variant.takes = {operations::attention::kCausal, operations::attention::kScale};
+    variant.takes = {operations::attention::kCausal, operations::attention::kScale,
+                     operations::attention::kKeyHeads};
     variant.takes_strides = true;
     variant.traffic_at = [=](const Shape& shape, DType dtype) {
         return traffic_of(shape, dtype, team);
@@ -154,10 +159,79 @@ runner::Variant by_mma(const std::string& name, const std::string& summary, Kind
     });
 }
 
+// Restricts a variant to heads that consist of packs.
+runner::Variant with_whole_packs(runner::Variant variant) {
+    variant.obstacle = [others = variant.obstacle](const Shape& shape, DType dtype) {
+        return shape.size % 8 != 0 ? "needs heads of 8, 16, 24, ... elements"
+                                   : others(shape, dtype);
+    };
+    return variant;
+}
+
+// Returns the plan of few_queries() for the current device.
+fused_attention::FewQueriesPlan few_plan(const Shape& s) {
+    AttentionProblem<__half> g{};
+    g.batch = s.batch;
+    g.heads = s.heads;
+    g.queries = s.queries;
+    g.keys = s.keys;
+    g.key_heads = s.key_heads;
+    return fused_attention::few_queries_plan(g, softmax_stages::this_chip().multiprocessors);
+}
+
+// Returns the accesses per element of o: each part reads the queries, and one part of the keys and values that the last
+// of 16 rows sees.
+Traffic few_traffic_of(const Shape& s, int64_t parts) {
+    if (s.queries == 0 || s.heads == 0) return {};
+    constexpr int64_t kRows = fused_attention::kRowsOfTile;
+    const int64_t group = s.heads / s.heads_of_keys(), rows = s.queries * group;
+    auto loads = static_cast<double>(rows * parts);
+    for (int64_t first = 0; first < rows; first += kRows)
+        loads +=
+            2 * static_cast<double>(s.seen_by((std::min(first + kRows, rows) - 1) / group, s.keys));
+    return {loads / static_cast<double>(rows), 1};
+}
+
+// parts: blocks that share the keys; 0: as many as the plan says. query_per_block() computes tensors whose rows do not
+// lie at multiples of 16 bytes.
+runner::Variant by_few_queries(const std::string& name, const std::string& summary, Kind kind,
+                               int64_t parts = 0) {
+    const auto parts_at = [=](const Shape& s) { return parts > 0 ? parts : few_plan(s).parts; };
+    runner::Variant few =
+        variant(name, summary, kind, {fused_attention::kRowsOfTile, 1},
+                [=](const auto& g, const Call& call) -> cudaError_t {
+                    if constexpr (sizeof(*g.o.data) == 2) {
+                        const cudaError_t status =
+                            fused_attention::few_queries(g, parts_at(call.shape), call.stream);
+                        return status == cudaErrorNotSupported
+                                   ? fused_attention::query_per_block(g, 1, nullptr, 0, call.stream)
+                                   : status;
+                    }
+                    return cudaErrorInvalidValue;  // float is none of its types
+                });
+    few.traffic_at = [=](const Shape& shape, DType) {
+        return few_traffic_of(shape, parts_at(shape));
+    };
+    // Each block loads its sequence's length, as with partial results above.
+    few.more_traffic_at = [=](const Shape& shape, DType) {
+        return Traffic{256. * static_cast<double>(parts_at(shape) - 1) /
+                           static_cast<double>(std::max<int64_t>(1, shape.size)),
+                       0};
+    };
+    few.traffic = few.traffic_at(few.operation->usual_shape(), DType::float16);
+    few.obstacle = [](const Shape& shape, DType) {
+        if (!early_launch::is_possible(fused_attention::few_queries_kernel<__half, 32>))
+            return "needs a GPU with clusters";
+        return shape.size > fused_attention::kMostSize ? "more than 256 elements a head" : "";
+    };
+    return with_whole_packs(few);
+}
+
 // Returns the front call's plan for a given size of workspace.
 softmax_stages::AttentionPlan front_plan(const Shape& s, DType dtype, size_t workspace) {
     softmax_stages::AttentionOptions options;
     options.causal = s.causal;
+    options.key_heads = s.key_heads;
     return runner::visit(dtype, [&](auto of) {
         return softmax_stages::attention_plan<typename decltype(of)::type>(
             s.batch, s.heads, s.queries, s.keys, s.size, options, softmax_stages::this_chip(),
@@ -198,20 +272,19 @@ runner::Variant front_call() {
     return front;
 }
 
-// Restricts a variant to heads that consist of packs: for other heads attention_mma() always takes 128 queries.
+// Restricts a variant to whole packs without strides: for others attention_mma() always takes 128 queries.
 runner::Variant of_whole_packs(runner::Variant variant) {
     variant.takes_strides = false;
-    variant.obstacle = [others = variant.obstacle](const Shape& shape, DType dtype) {
-        return shape.size % 8 != 0 ? "needs heads of 8, 16, 24, ... elements"
-                                   : others(shape, dtype);
-    };
-    return variant;
+    return with_whole_packs(variant);
 }
 
-// Restricts measurement on a GPU to this shape: at others the variant is as fast as its base variant, or of no use.
-runner::Variant measured_at(const Shape& shape, runner::Variant variant) {
-    if (runner::on_gpu()) variant.measured_at = {shape};
+// Restricts measurement on a GPU to these shapes: at others the variant is as fast as its base variant, or of no use.
+runner::Variant measured_at(const std::vector<runner::Shape>& shapes, runner::Variant variant) {
+    if (runner::on_gpu()) variant.measured_at = shapes;
     return variant;
+}
+runner::Variant measured_at(const Shape& shape, runner::Variant variant) {
+    return measured_at(std::vector<runner::Shape>{shape}, std::move(variant));
 }
 
 }  // namespace
@@ -233,6 +306,13 @@ std::vector<runner::Variant> attention_variants() {
         measured_at(few_queries,
                     by_mma("shared_attention_mma", "three blocks per 128 queries, then a merge",
                            Kind::attention_with_sum, 3)),
+        measured_at({few_queries, Shape(64, 16, 1, 8192, 128), Shape(1, 32, 1, 32768, 128),
+                     Shape(8, 32, 1, 4096, 128), Shape(8, 32, 1, 4096, 128).with_key_heads(8)},
+                    by_few_queries("few_queries", "a cluster per 16 queries shares their keys",
+                                   Kind::attention)),
+        measured_at(few_queries,
+                    by_few_queries("few_queries_sum", "three blocks, and each query's log-sum-exp",
+                                   Kind::attention_with_sum, 3)),
         front_call()};
 }
 

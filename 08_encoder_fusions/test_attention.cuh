@@ -41,7 +41,8 @@ TEST_CASE("attention computes what it says, on every named input") {
         for (const Shape& shape :
              {Shape(1, 1, 1, 1, 1), Shape(5, 1, 9, 70, 64), Shape(4, 1, 33, 130, 32).with_causal(),
               Shape(1, 1, 140, 66, 40).with_causal(), Shape(1, 2, 10, 128, 128).with_scale(0.5),
-              Shape(2, 1, 3, 65, 33), Shape(1, 1, 5, 40, 200)}) {
+              Shape(2, 1, 3, 65, 33), Shape(1, 1, 5, 40, 200),
+              Shape(2, 6, 7, 90, 64).with_causal().with_key_heads(2)}) {
             for (const runner::NamedInput& input : variant.operation->inputs()) {
                 const DType dtype = variant.dtypes[number % variant.dtypes.size()];
                 if (number++ % 2 != 0) continue;
@@ -177,6 +178,60 @@ TEST_CASE("a packed sequence has the same result as alone, to the bit") {
         [](const auto& g) { return fused_attention::attention_mma(g, 1, nullptr, 0, nullptr); });
     packed_is_as_alone<float>(
         [](const auto& g) { return fused_attention::query_per_block(g, 1, nullptr, 0, nullptr); });
+    packed_is_as_alone<__half>(
+        [](const auto& g) { return fused_attention::few_queries(g, 1, nullptr); });
+    packed_is_as_alone<__nv_bfloat16>(
+        [](const auto& g) { return fused_attention::few_queries(g, 3, nullptr); });
+}
+
+// Five queries, two heads, 40 keys: with a causal mask query i sees keys 0 to 35 + i. Returns the bits of o.
+template <class Launch>
+std::vector<uint16_t> bits_with_last_keys(float last, Launch launch) {
+    constexpr int64_t kHeads = 2, kQueries = 5, kKeys = 40, kSize = 72;
+    const std::vector<__half> q = Packed<__half>::numbers(kHeads * kQueries * kSize);
+    std::vector<__half> k = Packed<__half>::numbers(kHeads * kKeys * kSize), v = k;
+    for (int64_t i = 0; i < kHeads * kKeys * kSize; ++i) {
+        const int64_t key = i / kSize % kKeys;
+        if (key >= 37) v[static_cast<size_t>(i)] = __float2half(last);
+        if (key >= 39) k[static_cast<size_t>(i)] = __float2half(last);
+    }
+    DeviceBuffer<__half> q_there(q), k_there(k), v_there(v), o(q.size());
+    o.poison();
+    AttentionProblem<__half> g{};
+    g.batch = 1;
+    g.heads = kHeads;
+    g.queries = kQueries;
+    g.keys = kKeys;
+    g.size = kSize;
+    g.q = {q_there.data(), 0, kQueries * kSize, kSize};
+    g.k = {k_there.data(), 0, kKeys * kSize, kSize};
+    g.v = {v_there.data(), 0, kKeys * kSize, kSize};
+    g.o = {o.data(), 0, kQueries * kSize, kSize};
+    g.scale = 0.1f;
+    g.causal = true;
+    REQUIRE(launch(g) == cudaSuccess);
+    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+    std::vector<uint16_t> bits;
+    for (const __half& one : o.download()) bits.push_back(__half_as_ushort(one));
+    return bits;
+}
+
+TEST_CASE("a NaN that a query does not see changes no bit of its result") {
+    for (const int64_t parts : {1, 2}) {
+        const auto launch = [=](const auto& g) {
+            return fused_attention::few_queries(g, parts, nullptr);
+        };
+        const std::vector<uint16_t> clean = bits_with_last_keys(1, launch),
+                                    spoiled = bits_with_last_keys(NAN, launch);
+        int equal = 0, is_nan = 0;
+        for (size_t i = 0; i < clean.size(); ++i) {
+            const bool sees_it = i / 72 % 5 >= 2;
+            equal += !sees_it && clean[i] == spoiled[i];
+            is_nan += sees_it && (spoiled[i] & 0x7fff) > 0x7c00;
+        }
+        CHECK(equal == 2 * 2 * 72);
+        CHECK(is_nan == 2 * 3 * 72);
+    }
 }
 
 TEST_CASE("attention refuses what is invalid, and launches nothing for empty sizes") {
@@ -186,6 +241,7 @@ TEST_CASE("attention refuses what is invalid, and launches nothing for empty siz
         change(g);
         const cudaError_t first = fused_attention::query_per_block(g, 1, nullptr, 0, nullptr);
         CHECK(fused_attention::attention_mma(g, 1, nullptr, 0, nullptr) == first);
+        CHECK(fused_attention::few_queries(g, 1, nullptr) == first);
         CHECK(softmax_stages::attend(g, nullptr, 0, nullptr) == first);
         return first;
     };
@@ -230,6 +286,17 @@ TEST_CASE("attention refuses what is invalid, and launches nothing for empty siz
     CHECK(cudaDeviceSynchronize() == cudaSuccess);
     large.size = 200;
     CHECK(fused_attention::attention_mma(large, 1, nullptr, 0, nullptr) == cudaErrorNotSupported);
+    AttentionProblem<__half> few = packed.problem(false);
+    CHECK(fused_attention::few_queries(few, 0, nullptr) == cudaErrorInvalidValue);
+    CHECK(fused_attention::few_queries(few, 17, nullptr) == cudaErrorInvalidValue);
+    few.size = 28;
+    CHECK(fused_attention::few_queries(few, 1, nullptr) == cudaErrorNotSupported);
+    few = packed.problem(false);
+    few.v.row = 68;
+    CHECK(fused_attention::few_queries(few, 1, nullptr) == cudaErrorNotSupported);
+    few = packed.problem(false);
+    few.q.data += 4;
+    CHECK(fused_attention::few_queries(few, 1, nullptr) == cudaErrorNotSupported);
 }
 
 const softmax_stages::Chip kH200{132, 231424, 16, 4.27e6};
@@ -268,6 +335,32 @@ TEST_CASE(
     CHECK(queries(1024, 100, true) == kMany);  // heads of no whole packs
     CHECK(queries(1025, 128, true) == kMany);
     CHECK(queries(1024, 129, true) == 1);
+}
+
+TEST_CASE("the plan for few queries fills the GPU with the fewest blocks per cluster") {
+    const auto plan = [](int64_t batch, int64_t heads, int64_t queries, int64_t keys,
+                         int64_t key_heads = 0) {
+        AttentionProblem<__half> g{};
+        g.batch = batch;
+        g.heads = heads;
+        g.queries = queries;
+        g.keys = keys;
+        g.key_heads = key_heads;
+        return fused_attention::few_queries_plan(g, 132);
+    };
+    CHECK(plan(1, 16, 1, 16384).parts == 8);
+    CHECK(plan(1, 16, 1, 16384).fills);
+    CHECK(plan(64, 16, 1, 8192).parts == 1);
+    CHECK(plan(1, 32, 1, 32768).parts == 4);
+    CHECK(plan(8, 32, 1, 4096).parts == 1);
+    CHECK(plan(8, 32, 1, 4096, 8).parts == 2);  // four heads are four rows of a tile
+    CHECK(plan(8, 32, 5, 4096, 8).parts == 1);  // 20 rows are two tiles
+    CHECK(plan(100, 1, 1, 4096).parts == 5);    // 500 blocks in 3.8 waves
+    CHECK(plan(1, 16, 1, 1024).parts == 4);     // 256 keys a part
+    CHECK(plan(1, 16, 1, 255).parts == 1);
+    CHECK(plan(1, 1, 1, 100000).parts == 8);
+    CHECK(!plan(1, 1, 1, 100000).fills);
+    CHECK(plan(0, 16, 1, 1024).parts == 4);
 }
 
 // Scores in memory would grow with queries times keys.

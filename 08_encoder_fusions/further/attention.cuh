@@ -14,6 +14,7 @@
 #pragma once
 #include "../../04_warp_softmax/front_call.cuh"
 #include "attention_mma.cuh"
+#include "few_queries.cuh"
 
 namespace softmax_stages {
 

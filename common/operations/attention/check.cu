@@ -19,6 +19,7 @@ namespace {
 // One head's rows of all operands, and one query's results among all.
 template <class T>
 struct Head {
+    int64_t key_head;  // number of its keys' head among all
     const T* q;
     const T* k;
     const T* v;
@@ -27,9 +28,10 @@ struct Head {
     int64_t first;  // number of its first query among all
 
     __host__ __device__ Head(const Operands& operands, const Shape& s, int64_t number)
-        : q(static_cast<const T*>(operands.q) + number * s.queries * s.size),
-          k(static_cast<const T*>(operands.k) + number * s.keys * s.size),
-          v(static_cast<const T*>(operands.v) + number * s.keys * s.size),
+        : key_head(number / (s.heads / s.heads_of_keys())),
+          q(static_cast<const T*>(operands.q) + number * s.queries * s.size),
+          k(static_cast<const T*>(operands.k) + key_head * s.keys * s.size),
+          v(static_cast<const T*>(operands.v) + key_head * s.keys * s.size),
           queries(s.queries),
           size(s.size),
           length(operands.lengths[number / s.heads]),

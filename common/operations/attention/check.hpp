@@ -9,7 +9,7 @@
 
 namespace operations::attention {
 
-// Rows close together.
+// Rows close together. k and v have heads_of_keys() heads.
 struct Operands {
     const void* q = nullptr;
     const void* k = nullptr;

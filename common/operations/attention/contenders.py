@@ -14,6 +14,11 @@ TOKENS, ELEMENTS = 16384, 2048
 LENGTHS, SIZES = (128, 256, 512, 1024, 2048, 4096, 8192, 16384), (64, 128)
 FEWEST_CAUSAL = 512
 
+# One query per head, as when a text is continued token by token; in the last, four heads share keys.
+FEW_QUERIES = (Shape((1, 16, 1, 16384, 128)), Shape((64, 16, 1, 8192, 128)),
+               Shape((1, 32, 1, 32768, 128)), Shape((8, 32, 1, 4096, 128)),
+               Shape((8, 32, 1, 4096, 128), (("key_heads", 8.0),)))
+
 # What the bars name. In bfloat16 these alone: it takes as long as float16.
 OF_BARS = ((32, 12, 384, 384, 64), (8, 16, 2048, 2048, 64), (4, 16, 8192, 8192, 128))
 
@@ -27,6 +32,7 @@ def works_of(operations, _stages, options):
                 shapes.append(Shape(sizes))
                 if length >= FEWEST_CAUSAL:
                     shapes.append(Shape(sizes, (("causal", 1.0),)))
+        shapes.extend(FEW_QUERIES)
     of_bars = len(OF_BARS)
     by_dtype = {"float16": shapes, "bfloat16": shapes[:of_bars]}
     dtypes = options.dtype or by_dtype
@@ -70,14 +76,16 @@ class AttentionInTorch(TorchContenders):
 
     def _unfused(self, problem):
         torch, known = self.torch, self._arguments_of(problem)
+        key_heads = int(problem.options.get("key_heads", 0)) or problem.sizes["heads"]
         queries, keys = problem.sizes["queries"], problem.sizes["keys"]
         hidden = torch.ones(queries, keys, dtype=torch.bool, device="cuda").triu(1)
 
         def unfused(q, k, v, _lengths):
+            q, k, v = q.unflatten(1, (key_heads, -1)), k.unsqueeze(2), v.unsqueeze(2)
             scores = torch.matmul(q, k.transpose(-2, -1)) * known["scale"]
             if known["is_causal"]:
                 scores = scores.masked_fill(hidden, -float("inf"))
-            return torch.matmul(torch.softmax(scores, -1), v)
+            return torch.matmul(torch.softmax(scores, -1), v).flatten(1, 2)
 
         return TorchFunction(unfused)
 
@@ -86,7 +94,10 @@ class AttentionInTorch(TorchContenders):
         if is_causal and problem.sizes["queries"] != problem.sizes["keys"]:
             raise Skipped("its mask begins at the first key, ours ends at the last")
         scale = problem.options.get("scale", 0) or problem.sizes["size"] ** -0.5
-        return {"is_causal": is_causal, "scale": scale}
+        arguments = {"is_causal": is_causal, "scale": scale}
+        if problem.options.get("key_heads", 0) != 0:
+            arguments["enable_gqa"] = True
+        return arguments
 
     def _addresses(self, tensors, results):
         """They lie by tokens, ours by heads: moved where they are checked, not where they are timed."""

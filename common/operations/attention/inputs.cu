@@ -106,15 +106,15 @@ __global__ void lengths_kernel(int32_t* lengths, int64_t count, Input input, uin
 }
 
 void fill_rows(void* x, DType dtype, const Shape& shape, const Value& value) {
-    const int64_t count = shape.batch * shape.heads * value.rows * shape.size;
+    const int64_t heads = value.which == Which::q ? shape.heads : shape.heads_of_keys();
+    const int64_t count = shape.batch * heads * value.rows * shape.size;
     if (x == nullptr || count == 0) return;
     constexpr int kThreads = 256;
     const auto blocks =
         static_cast<unsigned>(std::min<int64_t>((count + kThreads - 1) / kThreads, 1 << 14));
     visit(dtype, [&](auto of) {
         using T = typename decltype(of)::type;
-        fill_kernel<<<blocks, kThreads>>>(static_cast<T*>(x), count, shape.size, shape.heads,
-                                          value);
+        fill_kernel<<<blocks, kThreads>>>(static_cast<T*>(x), count, shape.size, heads, value);
     });
     runner::check_cuda(cudaGetLastError(), "filling rows");
 }

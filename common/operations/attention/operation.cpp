@@ -23,6 +23,7 @@ namespace {
 // What an option may be.
 bool is_possible(const std::string& name, double value) {
     if (name == kCausal) return value == 0 || value == 1;
+    if (name == kKeyHeads) return value >= 0 && value <= 1e6 && value == std::floor(value);
     return name == kScale && value >= 0 && value <= 1e3;
 }
 
@@ -38,11 +39,12 @@ std::vector<Shape> odd_shapes() {
             Shape(1, 1, 31, 64, 34),
             Shape(2, 1, 5, 0, 16),
             Shape(1, 1, 5, 40, 200),
-            Shape(4, 1, 20, 129, 96).with_causal()};
+            Shape(4, 1, 20, 129, 96).with_causal(),
+            Shape(2, 6, 3, 70, 40).with_causal().with_key_heads(2)};
 }
 std::vector<Shape> quick_shapes() {
     return {Shape(1, 1, 33, 65, 32).with_causal(), Shape(1, 1, 65, 70, 64).with_scale(0.5),
-            Shape(1, 2, 7, 9, 8)};
+            Shape(1, 2, 7, 9, 8), Shape(1, 4, 5, 37, 24).with_key_heads(2)};
 }
 
 std::vector<runner::Shape> as_the_runners(const std::vector<Shape>& shapes) {
@@ -71,12 +73,14 @@ public:
         return {"batch", "heads", "queries", "keys", "size"};
     }
     std::string shape_help() const override {
-        return "BATCHxHEADSxQUERIESxKEYSxSIZE is wanted, as in 8x16x2048x2048x64, with causal or "
-               "scale=X where they are as in 8x16x2048x2048x64,causal";
+        return "BATCHxHEADSxQUERIESxKEYSxSIZE is wanted, as in 8x16x2048x2048x64, with causal, "
+               "scale=X or key_heads=N where they are as in 8x16x2048x2048x64,causal";
     }
     bool has_shape(const runner::Shape& shape) const override {
         const std::vector<int64_t>& sizes = shape.sizes();
+        const auto key_heads = static_cast<int64_t>(shape.option(kKeyHeads, 0));
         return shape.rank() == 5 && sizes[4] >= 1 &&
+               (key_heads <= 0 || sizes[1] % key_heads == 0) &&
                std::all_of(sizes.begin(), sizes.end(), [](int64_t size) { return size >= 0; }) &&
                std::all_of(shape.options().begin(), shape.options().end(), [](const auto& option) {
                    return is_possible(option.first, option.second);
@@ -84,7 +88,8 @@ public:
     }
     std::vector<runner::Optional> optional() const override {
         return {{kCausal, 0, "shows all keys to each query"},
-                {kScale, 0, "scales by 1 / sqrt(size)"}};
+                {kScale, 0, "scales by 1 / sqrt(size)"},
+                {kKeyHeads, 0, "has keys for each head"}};
     }
     // Queries; there are as many keys unless it is said.
     runner::Shape shape_of_array(const std::vector<int64_t>& dims,
@@ -97,7 +102,8 @@ public:
     }
     std::string array_help() const override {
         return "queries as [batch, heads, queries, size], without heads or batch where there is "
-               "one; --shape says keys=N where there are more or fewer, causal, scale=X";
+               "one; --shape says keys=N where there are more or fewer, causal, scale=X, "
+               "key_heads=N";
     }
     int64_t elements(const runner::Shape& shape) const override {
         return shape[0] * shape[1] * shape[2] * shape[4];
@@ -109,7 +115,7 @@ public:
         const Shape s = of;
         const ElementType type = runner::element_type(dtype);
         const std::vector<int64_t> of_queries = {s.batch, s.heads, s.queries, s.size};
-        const std::vector<int64_t> of_keys = {s.batch, s.heads, s.keys, s.size};
+        const std::vector<int64_t> of_keys = {s.batch, s.heads_of_keys(), s.keys, s.size};
         std::vector<Operand> all = {{"q", Role::in, type, of_queries},
                                     {"k", Role::in, type, of_keys},
                                     {"v", Role::in, type, of_keys},
@@ -228,6 +234,13 @@ public:
         if (takes(kCausal)) shape.causal = draws.below(2) == 0;
         if (takes(kScale) && draws.below(4) == 0)
             shape.scale = draws.one_of(std::vector<double>{0.5, 0.3, 1, 0.01});
+        if (takes(kKeyHeads) && draws.below(4) == 0) {
+            std::vector<int64_t> divisors;
+            for (int64_t of_keys = 1; of_keys <= heads; ++of_keys) {
+                if (heads % of_keys == 0) divisors.push_back(of_keys);
+            }
+            shape.key_heads = draws.one_of(divisors);
+        }
         return shape;
     }
 
@@ -251,12 +264,14 @@ private:
 Shape::Shape(const runner::Shape& shape) : Shape(shape[0], shape[1], shape[2], shape[3], shape[4]) {
     causal = shape.option(kCausal, 0) != 0;
     scale = shape.option(kScale, 0);
+    key_heads = static_cast<int64_t>(shape.option(kKeyHeads, 0));
 }
 
 Shape::operator runner::Shape() const {
     runner::Shape shape{batch, heads, queries, keys, size};
     shape.set_option(kCausal, causal ? 1 : 0);
     shape.set_option(kScale, scale);
+    shape.set_option(kKeyHeads, static_cast<double>(key_heads));
     return operation_of(Kind::attention)->plain(shape);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Attention as an operation of the runner: o = softmax(scale q k^T) v for each head of each sequence, row-major,
-// q and o [batch, heads, queries, size], k and v [batch, heads, keys, size].
+// q and o [batch, heads, queries, size], k and v [batch, key_heads, keys, size].
 #pragma once
 #include <cstdint>
 
@@ -12,6 +12,8 @@ using runner::DType;
 
 constexpr const char* kCausal = "causal";  // query i sees keys 0 to i + keys - queries
 constexpr const char* kScale = "scale";    // of scores; 0: 1 / sqrt(size)
+// Heads of k and v, a divisor of heads: consecutive heads of q share one. 0: as many as q has.
+constexpr const char* kKeyHeads = "key_heads";
 
 struct Shape {
     Shape(int64_t sequences, int64_t of_each, int64_t all_queries, int64_t all_keys,
@@ -31,6 +33,12 @@ struct Shape {
         other.scale = new_scale;
         return other;
     }
+    Shape with_key_heads(int64_t of_keys) const {
+        Shape other = *this;
+        other.key_heads = of_keys;
+        return other;
+    }
+    __host__ __device__ int64_t heads_of_keys() const { return key_heads == 0 ? heads : key_heads; }
     float scale_of_scores() const;
     // Keys that a query sees in a sequence of so many.
     int64_t seen_by(int64_t query, int64_t length) const;
@@ -38,6 +46,7 @@ struct Shape {
     int64_t batch, heads, queries, keys, size;
     bool causal = false;
     double scale = 0;  // as a float
+    int64_t key_heads = 0;
 };
 
 enum class Kind {

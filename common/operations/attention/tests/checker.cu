@@ -26,6 +26,7 @@ void attend(const Shape& s, const Tensors& inputs, Tensors& outputs) {
     };
     for (int64_t row = 0; row < s.batch * s.heads * s.queries; ++row) {
         const int64_t head = row / s.queries, query = row % s.queries;
+        const int64_t key_head = head / (s.heads / s.heads_of_keys());
         auto seen = static_cast<int64_t>(lengths[static_cast<size_t>(head / s.heads)]);
         if (s.causal) seen = std::max<int64_t>(0, std::min(seen, query + s.keys - s.queries + 1));
         std::vector<long double> weights;
@@ -33,7 +34,7 @@ void attend(const Shape& s, const Tensors& inputs, Tensors& outputs) {
         for (int64_t key = 0; key < seen; ++key) {
             long double score = 0;
             for (int64_t col = 0; col < s.size; ++col)
-                score += at(q, row, col) * at(k, head * s.keys + key, col);
+                score += at(q, row, col) * at(k, key_head * s.keys + key, col);
             weights.push_back(score * s.scale_of_scores());
             if (!(weights.back() <= max)) max = weights.back();  // NaN, too
         }
@@ -41,7 +42,7 @@ void attend(const Shape& s, const Tensors& inputs, Tensors& outputs) {
         for (int64_t col = 0; col < s.size; ++col) {
             long double sum = 0;
             for (int64_t key = 0; key < seen; ++key)
-                sum += weights[static_cast<size_t>(key)] * at(v, head * s.keys + key, col);
+                sum += weights[static_cast<size_t>(key)] * at(v, key_head * s.keys + key, col);
             o.push_back(static_cast<double>(d == 0 ? 0 : sum / d));
         }
         sums.push_back(static_cast<double>(d == 0 ? -INFINITY : max + std::log(d)));
@@ -74,7 +75,8 @@ TEST_CASE("right attention passes, whatever it attends to, and one wrong element
         kChecked,
         {Shape(1, 1, 1, 1, 1), Shape(5, 2, 3, 11, 8), Shape(2, 1, 9, 5, 6).with_causal(),
          Shape(1, 1, 3, 150, 16).with_causal(), Shape(1, 2, 2, 7, 130).with_scale(0.5),
-         Shape(2, 1, 3, 0, 4)},
+         Shape(2, 1, 3, 0, 4), Shape(2, 6, 3, 20, 8).with_key_heads(2),
+         Shape(1, 4, 5, 9, 8).with_causal().with_key_heads(1)},
         [](const CheckedCase&, const std::string&, const runner::Report& report) {
             CHECK(report.unchecked == 0);
         });
@@ -124,14 +126,33 @@ TEST_CASE("shapes of attention: sizes and options") {
     CHECK(runner::Shape(Shape(shape)) == shape);
     shape.set_option("scale", -1);
     CHECK_FALSE(attention.has_shape(shape));
-    // Some draws have no keys, and some a mask.
+    // Heads of q share the heads of k and v, which are a divisor of them and are read once.
+    const auto grouped = [](double key_heads) {
+        runner::Shape of{2, 6, 3, 70, 40};
+        of.set_option("key_heads", key_heads);
+        return of;
+    };
+    CHECK(attention.has_shape(grouped(2)));
+    CHECK_FALSE(attention.has_shape(grouped(4)));
+    CHECK_FALSE(attention.has_shape(grouped(-2)));
+    CHECK_FALSE(attention.has_shape(grouped(1.5)));
+    CHECK(runner::Shape(Shape(grouped(2))) == grouped(2));
+    const runner::Cost cost = attention.cost(grouped(2), runner::DType::float16);
+    CHECK(cost.read[0] == 2 * 6 * 3 * 40 * 2);
+    CHECK(cost.read[1] == 2 * 2 * 70 * 40 * 2);
+    CHECK(cost.read[2] == 2 * 2 * 70 * 40 * 2);
+    CHECK(cost.operations == attention.cost({2, 6, 3, 70, 40}, runner::DType::float16).operations);
+    // Some draws have no keys, some a mask, and some fewer heads of keys.
     runner::Draws draws(1, 1);
-    bool has_empty = false, has_causal = false;
+    bool has_empty = false, has_causal = false, has_groups = false;
     for (int number = 0; number < 1000; ++number) {
         const runner::Shape drawn =
             attention.draw(draws, 5000, [](const std::string&) { return true; });
         has_empty = has_empty || drawn[3] == 0;
         has_causal = has_causal || drawn.option("causal", 0) == 1;
+        const double key_heads = drawn.option("key_heads", 0);
+        has_groups = has_groups || (key_heads > 0 && static_cast<double>(drawn[1]) > key_heads);
+        CHECK(attention.has_shape(drawn));
     }
-    CHECK((has_empty && has_causal));
+    CHECK((has_empty && has_causal && has_groups));
 }
