@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Describes the variants of further/fused_attention.cuh, further/attention_mma.cuh and further/few_queries.cuh.
+// Describes the variants of attention in further/.
 #include "08_encoder_fusions/variants.hpp"
 
 #include <algorithm>
@@ -10,6 +10,12 @@
 #include "common/operations/attention/operation.hpp"
 #include "common/runner/build_info.hpp"
 #include "further/attention.cuh"
+#include "further/attention_one_warpgroup.cuh"
+#include "further/attention_ring.cuh"
+#include "further/attention_turns.cuh"
+
+// After the headers: launchers that another file compiles.
+#include "08_encoder_fusions/hopper_attention_launchers.hpp"
 
 namespace encoder_fusions_variants {
 namespace {
@@ -61,9 +67,9 @@ AttentionProblem<T> problem_of(const Call& call, Kind kind) {
 }
 
 // How blocks share the work: the number of queries per block, of warps that read each query, and of blocks that share
-// the keys.
+// the keys; the number of keys that are read together, seen or not.
 struct Team {
-    int64_t queries, readers, parts = 1;
+    int64_t queries, readers, parts = 1, tile = 1;
 };
 constexpr Team kTeamOfQuery = {1, fused_attention::kWarps};
 constexpr Team kTeamOfMma = {fused_attention::kManyQueries, 1};
@@ -81,9 +87,11 @@ size_t bytes_of_sets(const Shape& s, int64_t parts) {
 Traffic traffic_of(const Shape& s, DType dtype, const Team& team) {
     if (s.queries == 0) return {};
     double rows = static_cast<double>(s.queries * team.readers * team.parts);
-    for (int64_t first = 0; first < s.queries; first += team.queries)
+    for (int64_t first = 0; first < s.queries; first += team.queries) {
+        const int64_t seen = s.seen_by(std::min(first + team.queries, s.queries) - 1, s.keys);
         rows += 2 * static_cast<double>(
-                        s.seen_by(std::min(first + team.queries, s.queries) - 1, s.keys));
+                        std::min((seen + team.tile - 1) / team.tile * team.tile, s.keys));
+    }
     Traffic traffic{rows / static_cast<double>(s.queries), 1};
     if (team.parts < 2) return traffic;
     const double floats = static_cast<double>(team.parts * 4) / static_cast<double>(size_of(dtype));
@@ -227,6 +235,102 @@ runner::Variant by_few_queries(const std::string& name, const std::string& summa
     return with_whole_packs(few);
 }
 
+// Returns the team of attention_hopper() and the steps before it.
+Team team_of_hopper(int64_t size) {
+    return fused_attention::with_hopper_attention(size, [](auto tiles) -> Team {
+        return {decltype(tiles)::kQueries, 1, 1, decltype(tiles)::kKeys};
+    });
+}
+Team team_of_short(const Shape& s) {
+    AttentionProblem<__half> g{};
+    g.batch = s.batch, g.heads = s.heads, g.queries = s.queries;
+    constexpr int64_t kRows = fused_attention::kRowsOfQ;
+    const int64_t tiles = (s.queries + kRows - 1) / kRows,
+                  parts = s.batch * s.heads * s.queries == 0
+                              ? 1
+                              : fused_attention::short_parts(
+                                    g, softmax_stages::this_chip().multiprocessors);
+    return {std::max<int64_t>(1, (tiles + parts - 1) / parts) * kRows, 1, 1,
+            fused_attention::ShortAttention::kKeys};
+}
+
+// team_at(shape): how blocks share the work. attention_mma() computes tensors whose rows do not lie at multiples of 16 bytes.
+template <class TeamAt, class Launch>
+runner::Variant on_hopper(const std::string& name, const std::string& summary, Kind kind,
+                          TeamAt team_at, int64_t most_size, Launch launch) {
+    runner::Variant hopper = variant(
+        name, summary, kind, kTeamOfMma, [=](const auto& g, const Call& call) -> cudaError_t {
+            if constexpr (sizeof(*g.o.data) == 2) {
+                const cudaError_t status = launch(g, call);
+                if (status != cudaErrorNotSupported) return status;
+                return g.size <= fused_attention::kMostSizeOfMma
+                           ? fused_attention::attention_mma(g, 1, nullptr, 0, call.stream)
+                           : fused_attention::query_per_block(g, 1, nullptr, 0, call.stream);
+            }
+            return cudaErrorInvalidValue;  // float is none of its types
+        });
+    hopper.traffic_at = [=](const Shape& shape, DType dtype) {
+        return traffic_of(shape, dtype, team_at(shape));
+    };
+    hopper.traffic = hopper.traffic_at(hopper.operation->usual_shape(), DType::float16);
+    hopper.obstacle = [=](const Shape& shape, DType) -> std::string {
+        if (softmax_stages::this_chip().capability != 9) return "needs a Hopper GPU";
+        return shape.size > most_size
+                   ? "more than " + std::to_string(most_size) + " elements a head"
+                   : "";
+    };
+    return with_whole_packs(hopper);
+}
+
+std::vector<runner::Variant> hopper_variants() {
+    const auto step = [](const std::string& name, const std::string& summary, int64_t queries,
+                         auto launch) {
+        return on_hopper(
+            name, summary, Kind::attention,
+            [=](const Shape&) {
+                return Team{queries, 1, 1, fused_attention::OneWarpgroup<64>::kKeys};
+            },
+            128, [=](const auto& g, const Call& call) { return launch(g, call.stream); });
+    };
+    const auto team_of_last = [](const Shape& s) { return team_of_hopper(s.size); };
+    const auto last = [](const auto& g, const Call& call) {
+        return fused_attention::attention_hopper(g, call.stream);
+    };
+    runner::Variant few_keys = on_hopper(
+        "attention_short", "all keys of a head on the chip", Kind::attention, team_of_short,
+        fused_attention::ShortAttention::kSize, [](const auto& g, const Call& call) {
+            return fused_attention::attention_short(
+                g, fused_attention::short_parts(g, softmax_stages::this_chip().multiprocessors),
+                call.stream);
+        });
+    few_keys.obstacle = [others = few_keys.obstacle](const Shape& shape,
+                                                     DType dtype) -> std::string {
+        return shape.keys > fused_attention::kMostShortKeys
+                   ? "more than " + std::to_string(fused_attention::kMostShortKeys) + " keys"
+                   : others(shape, dtype);
+    };
+    return {step("attention_one_warpgroup", "TMA and wgmma: 64 queries, 128 keys at a time",
+                 fused_attention::kRowsOfQ,
+                 [](const auto& g, cudaStream_t stream) {
+                     return fused_attention::attention_one_warpgroup(g, stream);
+                 }),
+            step("attention_ring", "a warp copies, two warpgroups compute 64 queries each",
+                 fused_attention::AttentionRing<64>::kQueries,
+                 [](const auto& g, cudaStream_t stream) {
+                     return fused_attention::attention_ring(g, stream);
+                 }),
+            step("attention_turns", "the two warpgroups have the tensor cores in turn",
+                 fused_attention::AttentionTurns<64>::kQueries,
+                 [](const auto& g, cudaStream_t stream) {
+                     return fused_attention::attention_turns(g, stream);
+                 }),
+            on_hopper("attention_hopper", "the next scores beside these sums; persistent blocks",
+                      Kind::attention, team_of_last, fused_attention::kMostSize, last),
+            on_hopper("attention_hopper_sum", "the same, and each query's log-sum-exp",
+                      Kind::attention_with_sum, team_of_last, fused_attention::kMostSize, last),
+            few_keys};
+}
+
 // Returns the front call's plan for a given size of workspace.
 softmax_stages::AttentionPlan front_plan(const Shape& s, DType dtype, size_t workspace) {
     softmax_stages::AttentionOptions options;
@@ -255,18 +359,26 @@ runner::Variant front_call() {
         return front_plan(shape, dtype, SIZE_MAX).workspace_bytes;
     };
     front.traffic_at = [](const Shape& shape, DType dtype) {
+        using softmax_stages::AttentionWay;
         const softmax_stages::AttentionPlan plan = front_plan(shape, dtype, SIZE_MAX);
-        const Team& team =
-            plan.way == softmax_stages::AttentionWay::mma ? kTeamOfMma : kTeamOfQuery;
+        if (plan.way == AttentionWay::few_queries) return few_traffic_of(shape, plan.parts);
+        if (plan.way == AttentionWay::hopper)
+            return traffic_of(shape, dtype, team_of_hopper(shape.size));
+        if (plan.way == AttentionWay::short_keys)
+            return traffic_of(shape, dtype, team_of_short(shape));
+        const Team& team = plan.way == AttentionWay::mma ? kTeamOfMma : kTeamOfQuery;
         return traffic_of(shape, dtype, {plan.queries, team.readers, plan.parts});
     };
     front.way = [](const Shape& shape, DType dtype) {
+        using softmax_stages::AttentionWay;
         const softmax_stages::AttentionPlan plan = front_plan(shape, dtype, SIZE_MAX);
-        const bool by_mma = plan.way == softmax_stages::AttentionWay::mma;
         const bool few = plan.queries == fused_attention::kFewQueries;
-        const std::string way = !by_mma ? "query_per_block"
-                                : few   ? "attention_mma_few"
-                                        : "attention_mma";
+        const std::string way = plan.way == AttentionWay::query_per_block ? "query_per_block"
+                                : plan.way == AttentionWay::few_queries   ? "few_queries"
+                                : plan.way == AttentionWay::short_keys    ? "attention_short"
+                                : plan.way == AttentionWay::hopper        ? "attention_hopper"
+                                : few                                     ? "attention_mma_few"
+                                                                          : "attention_mma";
         return way + ": " + plan.reason;
     };
     return front;
@@ -291,7 +403,7 @@ runner::Variant measured_at(const Shape& shape, runner::Variant variant) {
 
 std::vector<runner::Variant> attention_variants() {
     const Shape of_bert(32, 12, 384, 384, 64), few_queries(1, 16, 1, 16384, 128);
-    return {
+    std::vector<runner::Variant> all = {
         by_query("query_per_block", "a block per query; no score in memory", Kind::attention),
         measured_at(of_bert,
                     by_query("query_per_block_sum", "the same, and each query's log-sum-exp",
@@ -312,8 +424,10 @@ std::vector<runner::Variant> attention_variants() {
                                    Kind::attention)),
         measured_at(few_queries,
                     by_few_queries("few_queries_sum", "three blocks, and each query's log-sum-exp",
-                                   Kind::attention_with_sum, 3)),
-        front_call()};
+                                   Kind::attention_with_sum, 3))};
+    for (runner::Variant& variant : hopper_variants()) all.push_back(std::move(variant));
+    all.push_back(front_call());
+    return all;
 }
 
 }  // namespace encoder_fusions_variants

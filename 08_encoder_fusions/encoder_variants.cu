@@ -10,12 +10,16 @@
 #include <system_error>
 
 #include "common/operations/encoder/operation.hpp"
+#include "further/attention_one_warpgroup.cuh"
+#include "further/attention_ring.cuh"
+#include "further/attention_turns.cuh"
 #include "further/early_kernels.cuh"
 #include "further/forward.cuh"
 #include "further/tuned_products.hpp"
 
 // After the headers: launchers that other files compile.
 #include "08_encoder_fusions/attention_launchers.hpp"
+#include "08_encoder_fusions/hopper_attention_launchers.hpp"
 #include "08_encoder_fusions/softmax_launchers.hpp"
 #include "08_encoder_fusions/token_launchers.hpp"
 

@@ -13,7 +13,8 @@
 //   rows       0 if a query sees no key or only -inf; NaN if its scores have NaN or +inf
 #pragma once
 #include "../../04_warp_softmax/front_call.cuh"
-#include "attention_mma.cuh"
+#include "attention_hopper.cuh"
+#include "attention_short.cuh"
 #include "few_queries.cuh"
 
 namespace softmax_stages {
@@ -38,7 +39,7 @@ struct AttentionOptions {
     AttentionDistances q, k, v, o;
 };
 
-enum class AttentionWay { query_per_block, mma };
+enum class AttentionWay { query_per_block, mma, few_queries, short_keys, hopper };
 
 struct AttentionPlan {
     AttentionWay way;
@@ -89,9 +90,10 @@ fused_attention::AttentionProblem<T> attention_problem(const T* q, const T* k, c
     return g;
 }
 
+// The plan with mma or query_per_block().
 template <class T>
-AttentionPlan plan_of(const fused_attention::AttentionProblem<T>& g, const Chip& chip,
-                      size_t bytes) {
+AttentionPlan plan_without_hopper(const fused_attention::AttentionProblem<T>& g, const Chip& chip,
+                                  size_t bytes) {
     using fused_attention::kFewQueries;
     using fused_attention::kManyQueries;
     const bool by_mma =
@@ -115,6 +117,55 @@ AttentionPlan plan_of(const fused_attention::AttentionProblem<T>& g, const Chip&
         return {way, queries, 1, "a block has all keys of its queries: no workspace to share them",
                 0,   needed};
     return {way, queries, parts, "few queries: several blocks share their keys", needed, 0};
+}
+
+template <class T>
+AttentionPlan plan_of(const fused_attention::AttentionProblem<T>& g, const Chip& chip,
+                      size_t bytes) {
+    using fused_attention::kRowsOfQ;
+    const AttentionPlan without = plan_without_hopper(g, chip, bytes);
+    if constexpr (sizeof(T) == 2) {
+        if (chip.capability != 9 || !fused_attention::consists_of_packs(g)) return without;
+        const int64_t sms = chip.multiprocessors;
+        const bool may_share = without.parts > 1 || without.more_workspace_bytes > 0;
+        if (g.queries * (g.heads / g.heads_of_keys()) <= fused_attention::kRowsOfTile) {
+            const auto few = fused_attention::few_queries_plan(g, sms);
+            if (without.parts > 1 && !few.fills) return without;
+            return {AttentionWay::few_queries,
+                    static_cast<int>(g.queries),
+                    few.parts,
+                    "few queries: the blocks of a cluster share their keys",
+                    0,
+                    few.fills ? 0 : without.more_workspace_bytes};
+        }
+        return fused_attention::with_hopper_attention(g.size, [&](auto tiles) -> AttentionPlan {
+            const int64_t queries = decltype(tiles)::kQueries;
+            const int64_t blocks = g.batch * g.heads * ((g.queries + queries - 1) / queries);
+            // A third of the multiprocessors, at twice the speed, is slower than all of them.
+            constexpr int64_t kFewest = 3;
+            if (without.parts > 1 && kFewest * blocks < sms) return without;
+            const size_t more =
+                may_share && kFewest * blocks < sms ? without.more_workspace_bytes : 0;
+            if (g.size <= fused_attention::ShortAttention::kSize &&
+                g.keys <= fused_attention::kMostShortKeys) {
+                const int64_t parts = fused_attention::short_parts(g, sms);
+                const int64_t of_part = ((g.queries + kRowsOfQ - 1) / kRowsOfQ + parts - 1) / parts;
+                return {AttentionWay::short_keys,
+                        static_cast<int>(of_part) * kRowsOfQ,
+                        1,
+                        "few keys: a block has all of a head's",
+                        0,
+                        more};
+            }
+            return {AttentionWay::hopper,
+                    static_cast<int>(queries),
+                    1,
+                    "a block has all keys of its queries",
+                    0,
+                    more};
+        });
+    }
+    return without;
 }
 template <class T>
 AttentionPlan attention_plan(int64_t batch, int64_t heads, int64_t queries, int64_t keys,
@@ -148,8 +199,18 @@ cudaError_t attend(const fused_attention::AttentionProblem<T>& g, void* workspac
     bool is_empty = false;
     const cudaError_t status = fused_attention::look_at(g, &is_empty);
     if (status != cudaSuccess || is_empty) return status;
-    const AttentionPlan plan = plan_of(g, this_chip(), usable_bytes(workspace, bytes));
+    AttentionPlan plan = plan_of(g, this_chip(), usable_bytes(workspace, bytes));
     if constexpr (sizeof(T) == 2) {
+        cudaError_t status = cudaErrorNotSupported;
+        if (plan.way == AttentionWay::few_queries)
+            status = fused_attention::few_queries(g, plan.parts, stream);
+        if (plan.way == AttentionWay::short_keys)
+            status = fused_attention::attention_short(
+                g, fused_attention::short_parts(g, this_chip().multiprocessors), stream);
+        if (plan.way == AttentionWay::hopper) status = fused_attention::attention_hopper(g, stream);
+        if (status != cudaErrorNotSupported) return status;
+        // Also where the kernels for Hopper were not compiled for sm_90a.
+        plan = plan_without_hopper(g, this_chip(), usable_bytes(workspace, bytes));
         if (plan.way == AttentionWay::mma)
             return fused_attention::attention_mma(g, plan.parts, workspace, bytes, stream,
                                                   plan.queries);

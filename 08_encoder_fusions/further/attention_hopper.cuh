@@ -17,11 +17,11 @@
 namespace fused_attention {
 
 // A block computes 64 queries per multiplying warpgroup. Shared memory holds one or two tiles of queries and two stages of keys
-// and values. kSize: elements per head that the products cover. kTurns: multiplying warpgroups start products in turn.
-template <int kSize_, int kKeys_, int kConsumers_, bool kTurns_, bool kAhead_ = true>
+// and values. kSize: elements per head that the products cover. kAhead: the next scores are computed beside the sums.
+template <int kSize_, int kKeys_, int kConsumers_, bool kAhead_>
 struct HopperAttention {
     static constexpr int kSize = kSize_, kKeys = kKeys_, kConsumers = kConsumers_, kStages = 2;
-    static constexpr bool kTurns = kTurns_, kAhead = kAhead_;
+    static constexpr bool kAhead = kAhead_;
     static constexpr int kThreads = (kConsumers + 1) * 128, kQueries = kRowsOfQ * kConsumers;
     static constexpr int kOfQ = kRowsOfQ * kBytesOfRow<kSize>, kOfKeys = kKeys * kBytesOfRow<kSize>;
     static constexpr int kOfAllKeys = 2 * kStages * kOfKeys;
@@ -134,13 +134,10 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
             if (thread == 0) hopper::arrive(empty);
         };
         // The warpgroups start products one after the other: while one computes exponentials, the others have the tensor cores.
-        if (Tiles::kTurns && warpgroup == kConsumers - 1) hopper::arrive_without_waiting(1, 256);
-        const auto wait_for_turn = [&] {
-            if (Tiles::kTurns) hopper::sync_at(1 + warpgroup, 256);
-        };
+        if (warpgroup == kConsumers - 1) hopper::arrive_without_waiting(1, 256);
+        const auto wait_for_turn = [&] { hopper::sync_at(1 + warpgroup, 256); };
         const auto end_turn = [&] {
-            if (Tiles::kTurns)
-                hopper::arrive_without_waiting(1 + (warpgroup + 1) % kConsumers, 256);
+            hopper::arrive_without_waiting(1 + (warpgroup + 1) % kConsumers, 256);
         };
         for (int number = first; number < order.count; number += apart) {
             const TileOfHead at(order, number);
@@ -226,20 +223,53 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
 #endif
 }
 
+// ---- launchers
+
+// Keys and values of so many heads, in bytes, stay in the L2 while their tiles are computed.
+inline constexpr int64_t kBytesInL2 = 32 << 20;
+
 template <class Tiles, class T>
-cudaError_t launch_attention_hopper(const AttentionProblem<T>& g, bool persistent, int together,
-                                    cudaStream_t stream) {
+cudaError_t launch_attention_hopper(const AttentionProblem<T>& g, cudaStream_t stream) {
     const auto kernel = attention_hopper_kernel<T, Tiles>;
     HeadMaps maps;
     const cudaError_t error = prepare_heads<Tiles::kKeys>(&maps, g, kernel, Tiles::kBytes);
     if (error != cudaSuccess) return error;
     const int64_t tiles = (g.queries - 1) / Tiles::kQueries + 1, heads = g.heads * g.batch,
-                  count = tiles * heads, at_once = softmax_stages::this_chip().multiprocessors;
-    const HeadOrder order{static_cast<int>(tiles), static_cast<int>(heads), together,
-                          static_cast<int>(count)};
-    const auto blocks = static_cast<unsigned>(persistent ? std::min(count, at_once) : count);
+                  count = tiles * heads;
+    if (count > INT32_MAX / 2) return cudaErrorNotSupported;  // tile numbers and `apart` are added
+    // Tiles that take differently long are blocks of their own: a multiprocessor that is done takes the next one.
+    const bool differ = g.causal || g.lengths != nullptr || g.first_query != nullptr;
+    const int64_t of_head = 2 * sizeof(T) * std::max<int64_t>(g.keys, 1) * g.size;
+    const int64_t together = g.causal ? std::clamp<int64_t>(kBytesInL2 / of_head, 1, heads) : 1;
+    const int64_t at_once = softmax_stages::this_chip().multiprocessors;
+    const HeadOrder order{static_cast<int>(tiles), static_cast<int>(heads),
+                          static_cast<int>(together), static_cast<int>(count)};
+    const auto blocks = static_cast<unsigned>(differ ? count : std::min(count, at_once));
     return early_launch::launch(kernel, dim3(blocks), dim3(Tiles::kThreads), Tiles::kBytes, stream,
                                 true, 0, maps, g, order);
+}
+
+// Calls launch(HopperAttention<...>{}) with the tiles for heads of `size` elements. Three multiplying warpgroups hide each other's
+// exponentials; two have registers for the next scores as well.
+template <class Launch>
+auto with_hopper_attention(int64_t size, Launch launch) {
+    if (size <= 64) return launch(HopperAttention<64, 128, 3, false>{});
+    if (size <= 96) return launch(HopperAttention<96, 128, 2, true>{});
+    if (size <= 128) return launch(HopperAttention<128, 128, 2, true>{});
+    if (size <= 192) return launch(HopperAttention<192, 96, 2, true>{});
+    return launch(HopperAttention<256, 64, 2, true>{});
+}
+
+// Computes what query_per_block() computes, for the 16-bit types. Returns cudaErrorNotSupported for heads outside `accepts` above
+// and without Hopper.
+template <class T>
+cudaError_t attention_hopper(const AttentionProblem<T>& g, cudaStream_t stream) {
+    static_assert(sizeof(T) == 2, "tensor cores multiply half or bfloat16 here");
+    bool is_empty = false;
+    const cudaError_t status = look_at(g, &is_empty);
+    if (status != cudaSuccess || is_empty) return status;
+    return with_hopper_attention(
+        g.size, [&](auto tiles) { return launch_attention_hopper<decltype(tiles)>(g, stream); });
 }
 
 }  // namespace fused_attention

@@ -7,7 +7,7 @@
 //              compute 64 queries each, independently of one another, so that they are at different steps; no other order is
 //              enforced, because there is no pipeline to fill
 //   traffic    a block reads the keys and values of a head once for all its queries, or for its part of them
-//   accepts    as attention_hopper.cuh; heads of up to 128 elements; as many keys as the ring holds
+//   accepts    as attention_hopper.cuh; heads of up to 64 elements and up to 640 keys
 //   rows       as in fused_attention.cuh
 //   needs      compute capability 9.0, compiled for sm_90a
 #pragma once
@@ -15,15 +15,17 @@
 
 namespace fused_attention {
 
-template <int kSize_, int kKeys_, int kConsumers_ = 3>
+// Shared memory holds two tiles of queries per multiplying warpgroup, and a ring of pairs.
 struct ShortAttention {
-    static constexpr int kSize = kSize_, kKeys = kKeys_, kConsumers = kConsumers_, kQStages = 2;
+    static constexpr int kSize = 64, kKeys = 128, kConsumers = 3, kQStages = 2;
     static constexpr int kThreads = (kConsumers + 1) * 128;
     static constexpr int kOfQ = kRowsOfQ * kBytesOfRow<kSize>, kOfKeys = kKeys * kBytesOfRow<kSize>;
     static constexpr int kOfAllQ = kQStages * kConsumers * kOfQ;
     static constexpr int kPairs = (226 * 1024 - kOfAllQ) / (2 * kOfKeys);
     static constexpr unsigned kBytes = kOfAllQ + 2 * kPairs * kOfKeys + 1024;
 };
+// The number of keys whose tiles fit into the ring.
+inline constexpr int64_t kMostShortKeys = ShortAttention::kPairs * ShortAttention::kKeys;
 
 // Heads and parts of heads that blocks compute: unit number i is part i / (batch * heads) of a head. A part consists of up to
 // `tiles` tiles of 64 queries.
@@ -65,11 +67,12 @@ struct UnitTiles {
 };
 #endif
 
-template <class T, class Tiles>
-__global__ void __launch_bounds__(Tiles::kThreads, 1)
+template <class T>
+__global__ void __launch_bounds__(ShortAttention::kThreads, 1)
     attention_short_kernel(const __grid_constant__ HeadMaps maps, const AttentionProblem<T> g,
                            const HeadParts by) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+    using Tiles = ShortAttention;
     constexpr int kConsumers = Tiles::kConsumers, kKeys = Tiles::kKeys, kSize = Tiles::kSize;
     constexpr int kPairs = Tiles::kPairs, kQStages = Tiles::kQStages;
     __shared__ QueryBarriers of_queries[kConsumers][kQStages];
@@ -99,7 +102,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
     const int size = static_cast<int>(g.size), apart = static_cast<int>(gridDim.x);
     UnitOfBlock unit(g);
     if (warpgroup == kConsumers) {
-        hopper::give_registers<kConsumers == 2 ? 40 : 32>();
+        hopper::give_registers<32>();
         const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) % 128 / 32, 0);
         const bool packed = g.first_query != nullptr, is_ragged = packed || g.lengths != nullptr;
         hopper::RingPlace<kPairs> place;
@@ -139,7 +142,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
             unit.advance(g, by);
         }
     } else {
-        hopper::take_registers<kConsumers == 2 ? 232 : 160>();
+        hopper::take_registers<160>();
         const int thread = static_cast<int>(threadIdx.x) % 128, lane = thread % 32;
         const float scale = g.scale * kLog2e;
         const unsigned address = batched_gemm::shared_address(tiles);
@@ -211,14 +214,41 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
 #endif
 }
 
-template <class Tiles, class T>
-cudaError_t launch_attention_short(const AttentionProblem<T>& g, int parts, cudaStream_t stream) {
-    const auto kernel = attention_short_kernel<T, Tiles>;
+// ---- launchers
+
+// Returns the number of parts of each head with which the waves of blocks take the fewest tiles of queries.
+template <class T>
+int64_t short_parts(const AttentionProblem<T>& g, int64_t multiprocessors) {
+    const int64_t tiles = (g.queries - 1) / kRowsOfQ + 1, heads = g.batch * g.heads;
+    const auto tiles_of_block = [&](int64_t parts) {
+        return (heads * parts - 1) / multiprocessors * ((tiles - 1) / parts + 1) +
+               (tiles - 1) / parts + 1;
+    };
+    int64_t best = 1;
+    for (int64_t parts = 2; parts <= tiles; ++parts) {
+        if (tiles_of_block(parts) < tiles_of_block(best)) best = parts;
+    }
+    return best;
+}
+
+// Computes what query_per_block() computes, for the 16-bit types. parts: of each head. Returns cudaErrorNotSupported for heads
+// outside `accepts` above and without Hopper.
+template <class T>
+cudaError_t attention_short(const AttentionProblem<T>& g, int64_t parts, cudaStream_t stream) {
+    static_assert(sizeof(T) == 2, "tensor cores multiply half or bfloat16 here");
+    using Tiles = ShortAttention;
+    bool is_empty = false;
+    const cudaError_t status = look_at(g, &is_empty);
+    if (status != cudaSuccess || is_empty) return status;
+    if (parts < 1) return cudaErrorInvalidValue;
+    const int64_t tiles = (g.queries - 1) / kRowsOfQ + 1, heads = g.heads * g.batch;
+    if (g.size > Tiles::kSize || g.keys > kMostShortKeys || heads > INT32_MAX / 2 / parts)
+        return cudaErrorNotSupported;
+    const auto kernel = attention_short_kernel<T>;
     HeadMaps maps;
     const cudaError_t error = prepare_heads<Tiles::kKeys>(&maps, g, kernel, Tiles::kBytes);
     if (error != cudaSuccess) return error;
-    const int64_t tiles = (g.queries - 1) / kRowsOfQ + 1, heads = g.heads * g.batch,
-                  units = heads * parts;
+    const int64_t units = heads * parts;
     const int64_t blocks = std::min<int64_t>(units, softmax_stages::this_chip().multiprocessors);
     const HeadParts by{static_cast<int>(units), static_cast<int>((tiles - 1) / parts + 1),
                        static_cast<int>(blocks / heads), static_cast<int>(blocks % heads / g.heads),

@@ -188,13 +188,9 @@ struct WarpgroupSets {
     // weights are added. scale: the factor of a score, times log2(e).
     __device__ bool raise_m(float scale) {
         constexpr float kNear = 8.f;  // as in KeySetsOfWarp
-        float best[2] = {m[0], m[1]},
-              other[2] = {m[0], m[1]};  // halves the chain of dependent maxima
+        float best[2] = {m[0], m[1]};
 #pragma unroll
-        for (int i = 0; i < kKeys / 2; i += 2) {
-            best[i / 2 % 2] = fmaxf(best[i / 2 % 2], scores[i]);
-            other[i / 2 % 2] = fmaxf(other[i / 2 % 2], scores[i + 1]);
-        }
+        for (int i = 0; i < kKeys / 2; ++i) best[i / 2 % 2] = fmaxf(best[i / 2 % 2], scores[i]);
         bool is_far = false;
 #pragma unroll
         for (int row = 0; row < 2; ++row) {
