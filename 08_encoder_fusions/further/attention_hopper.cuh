@@ -76,21 +76,21 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
     early_launch::wait_for_earlier();
 
     const int warpgroup = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 128, 0);
-    const int first = static_cast<int>(blockIdx.x), apart = static_cast<int>(gridDim.x);
+    const int apart = static_cast<int>(gridDim.x);
     const int size = static_cast<int>(g.size), heads = static_cast<int>(g.heads);
     hopper::RingPlace<kQStages> q_place;
     hopper::RingPlace<kStages> k_place;
-    // Returns the number of keys that the tile's last query sees.
-    const auto seen_by_tile = [&](const Sequence& sequence, int tile) {
-        const int end = min((tile + 1) * Tiles::kQueries, sequence.queries);
-        return sequence.seen_by(end - 1, g.causal);
+    // Returns the number of keys that the last of so many queries, from `query` on, sees.
+    const auto seen_from = [&](const Sequence& sequence, int query, int queries) {
+        const int end = min(query + queries, sequence.queries);
+        return end <= query ? 0 : sequence.seen_by(end - 1, g.causal);
     };
     if (warpgroup == kConsumers) {
         hopper::give_registers<kConsumers == 2 ? 40 : 32>();
         const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) % 128 / 32, 0);
         if (warp > 1) return;
         const bool packed = g.first_query != nullptr, is_ragged = packed || g.lengths != nullptr;
-        for (int number = first; number < order.count; number += apart) {
+        for (int number = static_cast<int>(blockIdx.x); number < order.count; number += apart) {
             const TileOfHead at(order, number);
             const int b = at.head / heads, head = at.head % heads;
             const Sequence sequence(g, b);
@@ -112,7 +112,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
             }
             q_place.advance();
             if (warp == 1) continue;
-            const int seen = seen_by_tile(sequence, at.tile);
+            const int seen = seen_from(sequence, query, Tiles::kQueries);
             const int key_head = static_cast<int>(g.key_head(head));
             for (int key = 0; key < seen; key += kKeys, k_place.advance()) {
                 const int stage = k_place.stage;
@@ -139,15 +139,15 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
         const auto end_turn = [&] {
             hopper::arrive_without_waiting(1 + (warpgroup + 1) % kConsumers, 256);
         };
-        for (int number = first; number < order.count; number += apart) {
+        for (int number = static_cast<int>(blockIdx.x); number < order.count; number += apart) {
             const TileOfHead at(order, number);
             const int b = at.head / heads, head = at.head % heads;
             const Sequence sequence(g, b);
-            if (at.tile * Tiles::kQueries >= sequence.queries) continue;
-            const int seen = seen_by_tile(sequence, at.tile);
-            const int query = at.tile * Tiles::kQueries + warpgroup * kRowsOfQ + thread / 32 * 16;
-            // Up to this key all queries of the warpgroup see all keys.
-            const int all_see = sequence.seen_by(query - thread / 32 * 16, g.causal);
+            const int of_tile = at.tile * Tiles::kQueries, first = of_tile + warpgroup * kRowsOfQ;
+            if (of_tile >= sequence.queries) continue;
+            // The warpgroup's last query sees `seen` keys, its first one all_see of them, so before that nothing is masked.
+            const int seen = seen_from(sequence, first, kRowsOfQ);
+            const int all_see = sequence.seen_by(first, g.causal), query = first + thread / 32 * 16;
             WarpgroupSets<T, kSize, kKeys> sets;
             const auto start_scores = [&] {
                 wait(k_full[turn % 2], turn / 2 % 2);
@@ -210,7 +210,17 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
                     finish_sums(turn);
                 }
             }
-            // The keys that products have read, also those that no query of the tile sees.
+            // Keys that only later warpgroups of the tile see.
+            for (int key = (seen + kKeys - 1) / kKeys * kKeys;
+                 key < seen_from(sequence, of_tile, Tiles::kQueries); key += kKeys, ++turn) {
+                wait_for_turn();
+                end_turn();
+                wait(k_full[turn % 2], turn / 2 % 2);
+                release(k_empty[turn % 2]);
+                wait(v_full[turn % 2], turn / 2 % 2);
+                release(v_empty[turn % 2]);
+            }
+            // The keys that products have read, also those that no query of the warpgroup sees.
             const int read = min((seen + kKeys - 1) / kKeys * kKeys, sequence.keys);
             sets.finish(tiles + q_at(q_place.stage, warpgroup), g, sequence, b, head, query,
                         all_see < read);

@@ -146,10 +146,8 @@ struct WarpgroupSets {
     float scores[kKeys / 2];
     uint32_t weights[kKeys / 4];
 
-    // Starts scores = q k^T as a group of products. Tiles are given by their addresses in shared memory. Descriptors are computed
-    // here, each time: the compiler would compute all of them before the loop, and then has no registers for them.
+    // Starts scores = q k^T as a group of products. Tiles are given by their addresses in shared memory.
     __device__ void start_scores(unsigned q_tile, unsigned k_tile) {
-        hopper::compute_here(q_tile), hopper::compute_here(k_tile);
         hopper::begin_products();
 #pragma unroll
         for (int step = 0; step < kSize / 16; ++step) {
@@ -161,7 +159,6 @@ struct WarpgroupSets {
     }
     // Starts sum = weights v, or sum += weights v if `adds`, as a group of products.
     __device__ void start_sums(unsigned v_tile, bool adds) {
-        hopper::compute_here(v_tile);
         hopper::begin_products();
         const hopper::Operand v(v_tile, true, kKeys * kLine);
 #pragma unroll
@@ -184,8 +181,8 @@ struct WarpgroupSets {
             }
         }
     }
-    // Lets m grow to the maximum of the scores, unless it is close to it. Returns true if the sums have to be rescaled before new
-    // weights are added. scale: the factor of a score, times log2(e).
+    // Lets m grow to the maximum of the scores, unless it is close to it. Returns true if the sums must be rescaled before
+    // new weights are added. scale: the factor of a score, times log2(e).
     __device__ bool raise_m(float scale) {
         constexpr float kNear = 8.f;  // as in KeySetsOfWarp
         float best[2] = {m[0], m[1]};
