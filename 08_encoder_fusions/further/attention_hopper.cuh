@@ -2,9 +2,10 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 08_encoder_fusions/further/attention_hopper, version 1.0
 //
-// Attention at the speed of Hopper's tensor cores.
-//   new here   after attention_turns.cuh: the scores of the next keys are computed beside the sums of these, so the tensor cores
-//              are busy while a warpgroup computes exponentials; persistent blocks; queries for the next tile arrive early
+// Attention that keeps Hopper's tensor cores busy.
+//   new here   after attention_turns.cuh: a warpgroup starts the products for the next scores before those for these sums,
+//              so the sums are computed beside the next exponentials; heads of up to 64 elements have a third warpgroup
+//              instead; persistent blocks; the queries of the next tile arrive early, and results leave beside it
 //   traffic    a block reads keys and values once for its 128 or 192 queries
 //   accepts    __half and __nv_bfloat16; heads of 8, 16, ... 256 elements; rows that begin at multiples of 16 bytes; packed
 //              sequences
@@ -16,8 +17,8 @@
 
 namespace fused_attention {
 
-// A block computes 64 queries per multiplying warpgroup. Shared memory holds one or two tiles of queries and two stages of keys
-// and values. kSize: elements per head that the products cover. kAhead: the next scores are computed beside the sums.
+// A block computes 64 queries per multiplying warpgroup. Shared memory holds one or two tiles of queries per warpgroup and
+// two stages of keys and values. kSize: elements per head, rounded up. kAhead: the next scores precede the sums.
 template <int kSize_, int kKeys_, int kConsumers_, bool kAhead_>
 struct HopperAttention {
     static constexpr int kSize = kSize_, kKeys = kKeys_, kConsumers = kConsumers_, kStages = 2;
@@ -29,8 +30,8 @@ struct HopperAttention {
     static constexpr unsigned kBytes = kQStages * kConsumers * kOfQ + kOfAllKeys + 1024;
 };
 
-// The order of tiles. With a causal mask the last queries see the most keys, so their tiles come first. `together` heads, whose
-// keys fit into the L2, are computed at the same time.
+// The order of tiles. With a causal mask the last queries see the most keys, so their tiles come first. The order finishes
+// `together` heads, whose keys and values fit into the L2, before it begins with the next heads.
 struct HeadOrder {
     int tiles, heads, together, count;
 };
@@ -133,7 +134,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
         const auto release = [&](uint64_t& empty) {
             if (thread == 0) hopper::arrive(empty);
         };
-        // The warpgroups start products one after the other: while one computes exponentials, the others have the tensor cores.
+        // The warpgroups start products in turn: while one computes exponentials, the others use the tensor cores.
         if (warpgroup == kConsumers - 1) hopper::arrive_without_waiting(1, 256);
         const auto wait_for_turn = [&] { hopper::sync_at(1 + warpgroup, 256); };
         const auto end_turn = [&] {
@@ -162,7 +163,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
                 sets.weigh(scale);
                 return rescales;
             };
-            // Of the values of turn `of`.
+            // Starts the sums with the values of turn `of`.
             const auto start_sums = [&](unsigned of, bool adds) {
                 wait(v_full[of % 2], of / 2 % 2);
                 sets.start_sums(address + v_at(of % 2), adds);
@@ -235,7 +236,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
 
 // ---- launchers
 
-// Keys and values of so many heads, in bytes, stay in the L2 while their tiles are computed.
+// Bytes of keys and values that are expected to stay in the L2 while the tiles of their heads are computed.
 inline constexpr int64_t kBytesInL2 = 32 << 20;
 
 template <class Tiles, class T>
@@ -259,8 +260,8 @@ cudaError_t launch_attention_hopper(const AttentionProblem<T>& g, cudaStream_t s
                                 true, 0, maps, g, order);
 }
 
-// Calls launch(HopperAttention<...>{}) with the tiles for heads of `size` elements. Three multiplying warpgroups hide each other's
-// exponentials; two have registers for the next scores as well.
+// Calls launch(HopperAttention<...>{}) with the tiles for heads of `size` elements. Three multiplying warpgroups hide each
+// other's exponentials; two have enough registers for the next scores.
 template <class Launch>
 auto with_hopper_attention(int64_t size, Launch launch) {
     if (size <= 64) return launch(HopperAttention<64, 128, 3, false>{});

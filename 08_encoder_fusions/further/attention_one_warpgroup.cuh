@@ -3,8 +3,8 @@
 // softmax-stages 08_encoder_fusions/further/attention_one_warpgroup, version 1.0
 //
 // Attention with Hopper's two asynchronous instructions: TMA copies tiles of heads, wgmma multiplies them.
-//   new here   after attention_mma.cuh: no thread copies or loads operands; the weights go from the registers of one product to
-//              those of the next; nothing overlaps yet
+//   new here   after attention_mma.cuh: no thread copies tiles or loads operands; the second product takes the weights from
+//              the registers in which the first left the scores; nothing overlaps yet
 //   traffic    a block reads keys and values once for its 64 queries
 //   accepts    __half and __nv_bfloat16; heads of 8, 16, ... 128 elements; rows that begin at multiples of 16 bytes
 //   rows       as in fused_attention.cuh

@@ -3,8 +3,8 @@
 // softmax-stages 08_encoder_fusions/further/attention_ring, version 1.0
 //
 // Warp specialisation: one warp only copies, two warpgroups only compute, so copies overlap with everything else.
-//   new here   after attention_one_warpgroup.cuh: 128 queries per block, 64 for each of two warpgroups; two stages each of keys and
-//              values; setmaxnreg moves registers from the copying warps to the computing ones
+//   new here   after attention_one_warpgroup.cuh: 128 queries per block, 64 for each of two warpgroups; two stages of keys
+//              and two of values; setmaxnreg moves registers from the copying warpgroup to the computing ones
 //   traffic    a block reads keys and values once for its 128 queries
 //   accepts    as attention_one_warpgroup.cuh
 //   rows       as in fused_attention.cuh

@@ -3,9 +3,9 @@
 // softmax-stages 08_encoder_fusions/further/attention_short, version 1.0
 //
 // Attention of short sequences on Hopper's tensor cores: all keys and values of a head stay on the chip.
-//   new here   after attention_hopper.cuh: a ring of pairs of tiles, keys and values, that holds a whole head; three warpgroups
-//              compute 64 queries each, independently of one another, so that they are at different steps; no other order is
-//              enforced, because there is no pipeline to fill
+//   new here   after attention_hopper.cuh: a ring of pairs of tiles, keys and their values, that holds a whole head; three
+//              warpgroups take tiles of 64 queries in turn and compute independently, without turns at the tensor cores and
+//              without the next scores: the waits of one are filled by the others
 //   traffic    a block reads the keys and values of a head once for all its queries, or for its part of them
 //   accepts    as attention_hopper.cuh; heads of up to 64 elements and up to 640 keys
 //   rows       as in fused_attention.cuh
@@ -27,15 +27,15 @@ struct ShortAttention {
 // The number of keys whose tiles fit into the ring.
 inline constexpr int64_t kMostShortKeys = ShortAttention::kPairs * ShortAttention::kKeys;
 
-// Heads and parts of heads that blocks compute: unit number i is part i / (batch * heads) of a head. A part consists of up to
-// `tiles` tiles of 64 queries.
+// The units that blocks compute are parts of heads: unit i is part i / (batch * heads) of head i % (batch * heads). A part
+// consists of up to `tiles` tiles of 64 queries.
 struct HeadParts {
     int count, tiles;
-    int apart_parts, apart_sequences, apart_heads;  // a block's next unit is so far from this one
+    int apart_parts, apart_sequences, apart_heads;  // from a block's unit to its next one
 };
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-// One unit after the other, without divisions.
+// The unit that a block computes. advance() goes to the block's next unit without divisions.
 struct UnitOfBlock {
     int head, b, part;
     template <class T>
@@ -52,7 +52,7 @@ struct UnitOfBlock {
         if (b >= static_cast<int>(g.batch)) b -= static_cast<int>(g.batch), ++part;
     }
 };
-// The part's tiles of queries, and the pairs of tiles of keys and values that they use.
+// The unit's tiles of queries, and the number of pairs of keys and values that they use.
 template <int kKeys>
 struct UnitTiles {
     int first, count, pairs;
@@ -147,7 +147,7 @@ __global__ void __launch_bounds__(ShortAttention::kThreads, 1)
         const float scale = g.scale * kLog2e;
         const unsigned address = batched_gemm::shared_address(tiles);
         hopper::RingPlace<kQStages> q_place;
-        hopper::RingPlace<kPairs> place, first;  // first: of this unit
+        hopper::RingPlace<kPairs> place, first;  // first: the unit's first pair
         const auto release_pair = [&] {
             if (thread == 0) hopper::arrive(empty[place.stage]);
             place.advance();
@@ -200,7 +200,7 @@ __global__ void __launch_bounds__(ShortAttention::kThreads, 1)
                 q_place.advance();
             }
             next -= of.count;
-            // Pairs that this warpgroup does not use: it may release them only when they have arrived.
+            // Releases the pairs that this warpgroup does not use, each only after it has arrived.
             for (; released < of.pairs; ++released) {
                 wait(v_full[place.stage], place.parity);
                 release_pair();
@@ -216,7 +216,7 @@ __global__ void __launch_bounds__(ShortAttention::kThreads, 1)
 
 // ---- launchers
 
-// Returns the number of parts of each head with which the waves of blocks take the fewest tiles of queries.
+// Returns the number of parts per head with which the busiest block computes the fewest tiles of queries.
 template <class T>
 int64_t short_parts(const AttentionProblem<T>& g, int64_t multiprocessors) {
     const int64_t tiles = (g.queries - 1) / kRowsOfQ + 1, heads = g.batch * g.heads;
@@ -231,8 +231,8 @@ int64_t short_parts(const AttentionProblem<T>& g, int64_t multiprocessors) {
     return best;
 }
 
-// Computes what query_per_block() computes, for the 16-bit types. parts: of each head. Returns cudaErrorNotSupported for heads
-// outside `accepts` above and without Hopper.
+// Computes what query_per_block() computes, for the 16-bit types. parts: number of parts per head. Returns
+// cudaErrorNotSupported for heads outside `accepts` above and without Hopper.
 template <class T>
 cudaError_t attention_short(const AttentionProblem<T>& g, int64_t parts, cudaStream_t stream) {
     static_assert(sizeof(T) == 2, "tensor cores multiply half or bfloat16 here");

@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 08_encoder_fusions/further/attention_turns, version 1.0
 //
-// Two warpgroups in turn (ping-pong): while one computes exponentials, the other has the tensor cores.
-//   new here   after attention_ring.cuh: named barriers let one warpgroup start its products only after the other has started
-//              its own, so the two are always at different steps. Lines that differ have the comment `turns`
+// Two warpgroups in turn (ping-pong): while one computes exponentials, the other uses the tensor cores.
+//   new here   after attention_ring.cuh: named barriers let a warpgroup start q k^T only after the other's q k^T has
+//              finished, so the two are at different steps. Lines that differ have the comment `turns`
 //   traffic    a block reads keys and values once for its 128 queries
 //   accepts    as attention_one_warpgroup.cuh
 //   rows       as in fused_attention.cuh
@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
     }
     const float scale = g.scale * kLog2e;
     constexpr int kMine = 3;  // turns: the number of the first warpgroup's barrier
-    if (warpgroup == 1) hopper::arrive_without_waiting(kMine, 256);  // turns: the first one begins
+    if (warpgroup == 1) hopper::arrive_without_waiting(kMine, 256);  // turns: warpgroup 0 begins
     for (int key = 0; key < seen; key += kKeys, place.advance()) {
         const int at = place.stage * Tiles::kOfKeys;
         wait(k_full[place.stage], place.parity);
@@ -110,7 +110,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
         settle(sets.sum);
         release(v_empty[place.stage]);
     }
-    if (warpgroup == 0) hopper::sync_at(kMine, 256);  // turns: the other one's last arrival
+    if (warpgroup == 0) hopper::sync_at(kMine, 256);  // turns: matches the last arrival
     const int read = min((seen + kKeys - 1) / kKeys * kKeys, sequence.keys);
     sets.finish(q_tile, g, sequence, b, head, query, all_see < read);
     hopper::sync_at(1 + warpgroup, 128);  // all warps of this warpgroup

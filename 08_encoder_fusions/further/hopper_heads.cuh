@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 08_encoder_fusions/further/hopper_heads, version 1.0
 //
-// What the attention kernels for Hopper share: tiles of heads that TMA copies, and a warpgroup's two products.
-//   new here   fused_attention.cuh's sets for 64 queries of a warpgroup; the weights are A of wgmma, in the registers in which
-//              the first product leaves the scores. attention_one_warpgroup.md explains this
+// What the attention kernels for Hopper share: TMA copies tiles of heads, and a warpgroup multiplies them twice.
+//   new here   the sets of fused_attention.cuh for the 64 queries of a warpgroup; weights stay in the registers in which
+//              wgmma left the scores, and are operand A of the second product: see attention_one_warpgroup.md
 //   accepts    __half and __nv_bfloat16; rows of heads that begin and end at multiples of 16 bytes
 //   needs      compute capability 9.0, compiled for sm_90a
 #pragma once
@@ -32,8 +32,8 @@ struct HeadMaps {
 using batched_gemm::arrive_and_expect;
 using batched_gemm::wait;
 
-// Three barriers of a tile of queries. A phase of `full` ends when the queries have arrived, of `filled` when the four warps of a
-// warpgroup have put results in their place, of `empty` when these have been read.
+// The three barriers of a tile of queries. A phase of `full` ends when the queries have arrived, one of `filled` when the
+// four warps of a warpgroup have put their results there, and one of `empty` when the store has read the results.
 struct QueryBarriers {
     uint64_t full, filled, empty;
     __device__ void init() {
@@ -41,7 +41,7 @@ struct QueryBarriers {
     }
 };
 
-// Copies the panel whose first element is (row, column) of a head of a sequence.
+// Copies the panel that begins at (row, column) of a head of a sequence to shared memory.
 __device__ inline void load_panel(void* panel, const CUtensorMap& map, int column, int row,
                                   int head, int sequence, uint64_t& barrier) {
     asm volatile(
@@ -52,6 +52,7 @@ __device__ inline void load_panel(void* panel, const CUtensorMap& map, int colum
         : "memory");
 }
 
+// Copies a panel from shared memory to the place that begins at (row, column).
 __device__ inline void store_panel(const CUtensorMap& map, int column, int row, int head,
                                    int sequence, const void* panel) {
     asm volatile(
@@ -60,15 +61,15 @@ __device__ inline void store_panel(const CUtensorMap& map, int column, int row, 
         "r"(column), "r"(row), "r"(head), "r"(sequence), "r"(batched_gemm::shared_address(panel))
         : "memory");
 }
-// The place of 16 bytes of a line in a tile of kRows rows.
+// Returns the offset, in bytes, of a 16-byte chunk of a line in a swizzled tile of kRows rows.
 template <int kRows>
 __device__ inline int chunk_at(int line, int chunk) {
     return (chunk / 8 * kRows + line) * kLine + (chunk % 8 ^ line % 8) * 16;
 }
 
-// Fills a tile of kRows rows with rows `first` to `end` of a head, and zeros below. All threads of a warp call it; a phase of
-// `full` ends with their copies. TMA copies the tile unless `is_ragged`: then rows beyond `end` belong to the next sequence, or
-// to nobody.
+// Fills a tile of kRows rows with rows `first` to `end` - 1 of a head, and with zeros below them. All threads of a warp
+// call it; a phase of `full` ends when the rows have arrived. If `is_ragged`, rows from `end` on are padding or belong to
+// the next sequence. TMA would read them, so the warp itself copies a tile that has such rows.
 template <int kSize, int kRows, class T>
 __device__ inline void load_rows(unsigned char* tile, const CUtensorMap& map,
                                  const HeadRows<const T>& x, const int32_t* packed, int size,
@@ -100,8 +101,8 @@ __device__ inline void load_rows(unsigned char* tile, const CUtensorMap& map,
     if (lane == 0) hopper::arrive(full);
 }
 
-// Writes a tile of results, queries `first` to `end` at most. All threads of a warp call it; afterwards the tile may be
-// overwritten.
+// Writes a tile of results, those of queries `first` to `end` - 1 at most. All threads of a warp call it; when it returns,
+// the tile may be overwritten.
 template <int kSize, class T>
 __device__ inline void store_rows(const unsigned char* tile, const CUtensorMap& map,
                                   const AttentionProblem<T>& g, int first, int end, int head,
@@ -129,19 +130,20 @@ __device__ inline void store_rows(const unsigned char* tile, const CUtensorMap& 
     __syncwarp();
 }
 
-// The compiler uses these registers only after this point: wgmma writes them at a time that it does not know.
+// Keeps the compiler from using these registers before this point: it does not know when wgmma writes them.
 template <int kCount>
 __device__ inline void settle(float (&values)[kCount]) {
 #pragma unroll
     for (int i = 0; i < kCount; ++i) asm volatile("" : "+f"(values[i])::"memory");
 }
 
-// The sets of a warpgroup's 64 queries, and the scores of kKeys more keys. Number i of a thread's scores or sums: rows 8 apart by
-// pairs, columns 8 apart by fours, as wgmma leaves its results. m and d: see KeySetsOfWarp in attention_mma.cuh.
+// The sets of a warpgroup's 64 queries, and the scores of kKeys more keys. A thread has two rows, 8 apart. Its scores and
+// sums are in wgmma's order: two neighbouring columns of the first row, the same two of the second row, then the columns
+// 8 further. m and d: see KeySetsOfWarp in attention_mma.cuh.
 template <class T, int kSize, int kKeys>
 struct WarpgroupSets {
     float m[2] = {-INFINITY, -INFINITY}, d[2] = {};
-    float factor[2];  // of the sums, since the keys before
+    float factor[2];  // by which rescale() multiplies the sums of each row
     float sum[kSize / 2];
     float scores[kKeys / 2];
     uint32_t weights[kKeys / 4];
@@ -227,8 +229,9 @@ struct WarpgroupSets {
         for (int i = 0; i < kSize / 2; ++i) sum[i] *= factor[i / 2 % 2];
     }
 
-    // Rounds the results of the warp's 16 queries, the first of which is `query`, and puts them into the tile where these queries
-    // were. has_masked: the products have read keys that are masked for some query.
+    // Rounds the results of the warp's 16 queries from `query` on, and stores them in shared memory where these queries
+    // were.
+    // has_masked: the products have read keys that some query does not see.
     __device__ void finish(unsigned char* tile, const AttentionProblem<T>& g,
                            const Sequence& sequence, int b, int head, int query, bool has_masked) {
         const int lane = static_cast<int>(threadIdx.x) % 32,
@@ -259,8 +262,8 @@ struct WarpgroupSets {
     }
 
 private:
-    // 0 times a value that is NaN or infinite is NaN, also for queries that do not see its key. Recomputes all results that are not
-    // finite although their weights are, one key after the other.
+    // A masked key has weight 0, but 0 times NaN or infinity is NaN. Recomputes each query whose result is not finite
+    // although its weights are, one key after the other.
     __device__ void repair(unsigned char* tile, int first_line, const AttentionProblem<T>& g,
                            const Sequence& sequence, int b, int head, int query) {
         const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -318,7 +321,7 @@ private:
 };
 #endif
 
-// Makes the tensor map of a batch of heads, in boxes of box_rows rows of 64 elements. If `packed`, the sequences are one.
+// Makes the tensor map of a batch of heads, with boxes of box_rows rows of 64 elements. Packed sequences are one tensor.
 template <class T>
 cudaError_t describe_heads(CUtensorMap* map, const HeadRows<T>& x, bool packed, int64_t size,
                            int64_t rows, int64_t heads, int64_t batch, int box_rows) {
@@ -342,8 +345,8 @@ cudaError_t describe_heads(CUtensorMap* map, const HeadRows<T>& x, bool packed, 
     return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorNotSupported;
 }
 
-// Prepares a kernel and the maps of its tiles of 64 queries and kKeys keys. Returns cudaErrorNotSupported for other problems than
-// `accepts` says, and without Hopper.
+// Prepares a kernel and the maps of its tiles of 64 queries and kKeys keys. Returns cudaErrorNotSupported for problems
+// outside `accepts` above, and without Hopper.
 template <int kKeys, class T, class Kernel>
 cudaError_t prepare_heads(HeadMaps* maps, const AttentionProblem<T>& g, Kernel kernel,
                           unsigned bytes) {
@@ -371,12 +374,12 @@ cudaError_t prepare_heads(HeadMaps* maps, const AttentionProblem<T>& g, Kernel k
     return error;
 }
 
-// True for the problems of the ladder's first kernels.
+// True for the problems that the three kernels before attention_hopper() take.
 template <class T>
 bool is_for_ladder(const AttentionProblem<T>& g) {
     return g.size <= 128 && g.first_query == nullptr && g.heads <= 65535 && g.batch <= 65535;
 }
-// Launches a kernel of the ladder: block (x, y, z) computes tile x, `queries` queries, of head y of sequence z.
+// Launches one of these three kernels: block (x, y, z) computes tile x, `queries` queries, of head y of sequence z.
 template <class Tiles, class T, class Kernel>
 cudaError_t launch_heads(const AttentionProblem<T>& g, Kernel kernel, int queries, int threads,
                          cudaStream_t stream) {
