@@ -463,8 +463,6 @@ TEST_CASE("few rows: every height of tiles, any number of blocks that share k") 
 }
 
 TEST_CASE("a plan for few rows fills the GPU and gives each block some steps") {
-    // 132 multiprocessors in groups of 16 and 18, two blocks on each.
-    const batched_gemm::ClustersAtOnce h100{{0, 264, 132, 85, 66, 50, 41, 35, 31}};
     const auto problem = [](int64_t batch, int64_t m, int64_t n, int64_t k,
                             bool transposed = false) {
         Problem<__half> g{};
@@ -473,20 +471,18 @@ TEST_CASE("a plan for few rows fills the GPU and gives each block some steps") {
     };
     const auto rows = [](const Problem<__half>& g) { return batched_gemm::few_rows_height(g); };
     const auto parts = [&](const Problem<__half>& g) {
-        return batched_gemm::few_rows_parts(g, rows(g), h100);
+        return batched_gemm::few_rows_plan(g, 132).parts;
     };
     CHECK(rows(problem(1, 1, 8, 8)) == 16);
     CHECK(rows(problem(1, 32, 4096, 4096)) == 32);
     CHECK(rows(problem(1, 17, 128, 4096, true)) == 64);
     CHECK(rows(problem(1000, 500, 4096, 4096)) == 128);
-    CHECK(parts(problem(1, 32, 4096, 4096)) ==
-          7);                                     // 32 tiles: 35 clusters of 7 run at once, 31 of 8
-    CHECK(parts(problem(1, 1, 4096, 300)) == 1);  // one part has four steps
-    CHECK(parts(problem(1, 1, 10880, 4096)) == 3);  // 85 tiles
+    // 32 tiles: at most 35 clusters of 3 run at once, and 28 of 4
+    CHECK(parts(problem(1, 32, 4096, 4096)) == 3);
+    CHECK(parts(problem(1, 1, 4096, 64)) == 1);     // a single step
+    CHECK(parts(problem(1, 1, 16896, 4096)) == 1);  // a tile for each multiprocessor
     CHECK(parts(problem(1, 1, 128, 4096)) == 8);    // one tile
     CHECK(parts(problem(1000, 500, 4096, 4096)) == 1);
-    const batched_gemm::ClustersAtOnce none{{0, 8, 0, 0, 0, 0, 0, 0, 0}};
-    CHECK(batched_gemm::few_rows_parts(problem(1, 1, 128, 4096), 16, none) == 1);
 }
 
 TEMPLATE_TEST_CASE("each epilogue changes every result as it should", "", __half, __nv_bfloat16) {

@@ -461,8 +461,9 @@ using NarrowestTile = HopperTile<sizeof(Result) == 1 ? 128 : 64>;
 
 struct HopperPlan {
     int cols;  // of a tile: 64 (not for results of one byte), 128, or 256 (not for results of four bytes)
-    int blocks;  // of a cluster; they share their tiles of B
-    int band;    // rows of tiles, see TileOrder
+    int blocks;         // of a cluster; they share their tiles of B
+    int band;           // rows of tiles, see TileOrder
+    double clocks = 0;  // estimated, see clocks_of_hopper()
 };
 // Estimates the time of a product in clocks of an H100. A step of a block takes as long as its products or as its copies,
 // whichever is longer: each multiprocessor multiplies 128 x 64 x 64 elements of 16 bits in 256 clocks, and the L2 delivers 44 bytes
@@ -491,12 +492,11 @@ HopperPlan hopper_plan(const Problem<T, Result>& g, int64_t multiprocessors) {
                        : sizeof(Result) == 4                       ? 128
                                                                    : 256;
     HopperPlan best{};
-    double least = 0;
     for (int cols = kNarrowest; cols <= widest; cols *= 2) {
         for (int blocks = 1; blocks <= (g.m > HopperTile<64>::kRows ? 2 : 1); ++blocks) {
-            const HopperPlan plan{cols, blocks, 8};
-            const double clocks = clocks_of_hopper(g, plan, multiprocessors);
-            if (best.cols == 0 || clocks <= least) best = plan, least = clocks;
+            HopperPlan plan{cols, blocks, 8};
+            plan.clocks = clocks_of_hopper(g, plan, multiprocessors);
+            if (best.cols == 0 || plan.clocks <= best.clocks) best = plan;
         }
     }
     return best;

@@ -136,14 +136,18 @@ struct PackedOperands {
 };
 
 // Computes C = epilogue(alpha A B + beta C), with copies in `workspace`, PackedOperands(g).bytes() bytes at a multiple of 16.
-// Asynchronous on stream. Returns the errors of hopper_with(), and cudaErrorInvalidValue for a missing or misaligned workspace.
+// Asynchronous on stream. Returns the errors of launch_hopper(), and cudaErrorInvalidValue for a missing or misaligned workspace.
 template <class T, class Result, class Epilogue>
-cudaError_t packed_with(const Problem<T, Result>& g, void* workspace, const Epilogue& epilogue,
-                        cudaStream_t stream) {
+cudaError_t packed_with(const Problem<T, Result>& g, const HopperPlan& plan, void* workspace,
+                        const Epilogue& epilogue, cudaStream_t stream) {
     const cudaError_t status = status_of(g, HopperTile<64>::kRows, HopperTile<64>::kCols);
     if (status != cudaSuccess || is_empty(g)) return status;
+    const auto multiply = [&](const Problem<T, Result>& of) {
+        return launch_hopper(of, plan, softmax_stages::this_chip().multiprocessors, epilogue,
+                             stream);
+    };
     PackedOperands<T> packed(g);
-    if (packed.bytes() == 0 || g.k == 0) return hopper_with(g, epilogue, stream);
+    if (packed.bytes() == 0 || g.k == 0) return multiply(g);
     if (!softmax_stages::usable_bytes(workspace, 1)) return cudaErrorInvalidValue;
     if (softmax_stages::this_chip().capability != 9) return cudaErrorNotSupported;
     const cudaError_t compiled =
@@ -173,7 +177,13 @@ cudaError_t packed_with(const Problem<T, Result>& g, void* workspace, const Epil
         error = early_launch::launch(pack_lines_kernel<T>, dim3(static_cast<unsigned>(blocks)),
                                      dim3(256), 0, stream, true, 0, packed.a, packed.b);
     }
-    return error == cudaSuccess ? hopper_with(copied, epilogue, stream) : error;
+    return error == cudaSuccess ? multiply(copied) : error;
+}
+// The same with a plan for the current device.
+template <class T, class Result, class Epilogue>
+cudaError_t packed_with(const Problem<T, Result>& g, void* workspace, const Epilogue& epilogue,
+                        cudaStream_t stream) {
+    return packed_with(g, hopper_plan(g), workspace, epilogue, stream);
 }
 
 }  // namespace batched_gemm
