@@ -355,6 +355,56 @@ TEST_CASE("the sums of C's rows come in parts, one per tile across C") {
     }
 }
 
+// Both operands are copied by one launch. They end where their memory ends, so reads beyond them would be found.
+TEMPLATE_TEST_CASE("lines at any address are copied to multiples of 16 bytes", "", int8_t, __half,
+                   float) {
+    using T = TestType;
+    using Copies = batched_gemm::PackedLines<T>;
+    const auto element = [](int64_t i) { return static_cast<T>(static_cast<float>(i % 97)); };
+    const auto operand = [](int64_t lines, int64_t length, int64_t offset) {
+        const int64_t ld = length % 2 == 0 ? length + 1 : length, stride = lines * ld + 2;
+        batched_gemm::Matrices<const T> of;
+        of.ld = ld, of.stride = stride;
+        return std::pair{of, offset + stride + (lines - 1) * ld + length};  // two matrices
+    };
+    for (int64_t offset = 0; offset < batched_gemm::kPerPack<T>; ++offset) {
+        for (const int64_t length : {1, 9, 100, 4100}) {
+            INFO("elements before the first line: " << offset << ", in a line: " << length);
+            auto [a, elements_of_a] = operand(3, length, offset);
+            auto [b, elements_of_b] = operand(20, 9, 1);
+            std::vector<T> values;
+            for (int64_t i = 0; i < std::max(elements_of_a, elements_of_b); ++i)
+                values.push_back(element(i));
+            const auto first_of = [&](int64_t count) {
+                return std::vector<T>(values.begin(), values.begin() + count);
+            };
+            const DeviceBuffer<T> on_a(first_of(elements_of_a)), on_b(first_of(elements_of_b));
+            a.data = on_a.data() + offset, b.data = on_b.data() + 1;
+            Copies of_a(a, 2, 3, length, true), of_b(b, 2, 20, 9, true);
+            const auto count = [](const Copies& of) { return of.bytes() / sizeof(T); };
+            DeviceBuffer<T> to_a(count(of_a)), to_b(count(of_b));
+            of_a.to = to_a.data(), of_b.to = to_b.data();
+            REQUIRE(batched_gemm::pack(of_a, of_b, nullptr) == cudaSuccess);
+            REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+            int wrong = 0;
+            const auto compare = [&](const Copies& of, const std::vector<T>& got, int64_t before) {
+                CHECK(of.pitch % batched_gemm::kPerPack<T> == 0);
+                for (int64_t line = 0; line < 2 * of.lines; ++line) {
+                    for (int64_t i = 0; i < of.length; ++i) {
+                        const int64_t from = before + line / of.lines * of.from.stride +
+                                             line % of.lines * of.from.ld + i;
+                        wrong += runner::to_double(got[static_cast<size_t>(line * of.pitch + i)]) !=
+                                 runner::to_double(element(from));
+                    }
+                }
+            };
+            compare(of_a, to_a.download(), offset);
+            compare(of_b, to_b.download(), 1);
+            CHECK(wrong == 0);
+        }
+    }
+}
+
 TEMPLATE_TEST_CASE("operands that do not run along k are turned on the way to a workspace", "",
                    EightE4m3, OfE4m3ToE4m3, ToE4m3, ToBytes, WideInts, Tf32) {
     using T = typename TestType::Element;
