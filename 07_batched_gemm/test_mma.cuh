@@ -2,6 +2,7 @@
 // Tests what further/mma_gemm.cuh, split_k.cuh and the steps on Hopper add to the lesson: epilogues, parts of k, tile after
 // tile, and what they accept.
 #pragma once
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -172,15 +173,19 @@ TEST_CASE("persistent blocks compute several tiles, alone or in pairs, in bands 
     struct Plan {
         int blocks, band, at_once;
     };
-    for (const int cols : {64, 128, 256}) {
+    struct Size {
+        int rows, cols;
+    };
+    for (const auto& [rows, cols] :
+         {Size{128, 64}, Size{128, 128}, Size{128, 256}, Size{192, 128}}) {
         for (const Plan& plan : {Plan{1, 1, 1}, Plan{1, 2, 3}, Plan{2, 1, 2}, Plan{2, 2, 4}}) {
-            INFO(cols << " columns, " << plan.blocks << " in a cluster, bands of " << plan.band
-                      << ", " << plan.at_once);
+            const batched_gemm::HopperPlan of{cols, plan.blocks, plan.band, rows};
+            INFO(rows << " x " << cols << ", " << plan.blocks << " in a cluster, bands of "
+                      << plan.band << ", " << plan.at_once);
             for (const int64_t k : {40, 72, 200}) {
-                CHECK(wrong_sums(2, 270, cols + 8, k, [&](const auto& g) {
-                          return batched_gemm::launch_hopper(
-                              g, batched_gemm::HopperPlan{cols, plan.blocks, plan.band},
-                              plan.at_once, batched_gemm::Plain{}, nullptr);
+                CHECK(wrong_sums(2, 2 * rows + 14, cols + 8, k, [&](const auto& g) {
+                          return batched_gemm::launch_hopper(g, of, plan.at_once,
+                                                             batched_gemm::Plain{}, nullptr);
                       }) == 0);
             }
         }
@@ -188,8 +193,27 @@ TEST_CASE("persistent blocks compute several tiles, alone or in pairs, in bands 
     for (const batched_gemm::HopperPlan& plan :
          {batched_gemm::HopperPlan{96, 1, 1}, batched_gemm::HopperPlan{0, 1, 1},
           batched_gemm::HopperPlan{64, 0, 1}, batched_gemm::HopperPlan{64, 3, 1},
-          batched_gemm::HopperPlan{64, 1, 0}})
+          batched_gemm::HopperPlan{64, 1, 0}, batched_gemm::HopperPlan{256, 1, 1, 192},
+          batched_gemm::HopperPlan{64, 1, 1, 192}, batched_gemm::HopperPlan{128, 1, 1, 64}})
         CHECK(wrong_plan(plan) == cudaErrorInvalidValue);
+}
+
+TEST_CASE(
+    "Hopper's plan: wide tiles in pairs for large products, tiles that fill the last wave for "
+    "others") {
+    const auto plan = [](auto of, int64_t batch, int64_t m, int64_t n, int64_t k) {
+        Problem<__half, decltype(of)> g{};
+        g.batch = batch, g.m = m, g.n = n, g.k = k, g.c.ld = n, g.c.stride = m * n;
+        const batched_gemm::HopperPlan best = batched_gemm::hopper_plan(g, 132);
+        return std::array<int, 3>{best.rows, best.cols, best.blocks};
+    };
+    CHECK(plan(__half{}, 16, 2048, 2048, 2048) == std::array<int, 3>{128, 256, 2});
+    CHECK(plan(__half{}, 384, 512, 512, 64) == std::array<int, 3>{128, 64, 2});  // a short k
+    CHECK(plan(__half{}, 1, 16384, 192, 512)[2] == 1);  // pairs gain nothing
+    // 96 tiles of 128 x 256, but 128 of 192 x 128: 64 pairs.
+    CHECK(plan(__half{}, 1, 3000, 1000, 5000) == std::array<int, 3>{192, 128, 2});
+    CHECK(plan(float{}, 1, 3000, 1000, 5000)[0] == 128);
+    CHECK(plan(float{}, 1, 4096, 4096, 4096)[1] == 128);
 }
 
 // Products whose operands run along k, A as it is and B transposed.

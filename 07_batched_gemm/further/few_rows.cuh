@@ -301,17 +301,18 @@ inline int64_t clusters_at_once(int64_t multiprocessors, int64_t size) {
 // Returns the plan with the shortest estimate, in clocks of an H100: see clocks_of_hopper().
 template <class T>
 FewRowsPlan few_rows_plan(const Problem<T>& g, int64_t multiprocessors) {
-    constexpr double kStart = 5500, kOfWave = 4500, kOfTile = 500;
+    constexpr double kStart = 5500, kOfWave = 4300, kOfTile = 700;
     constexpr double kOfProduct = 4.1, kBytesPerClock = 44;
     constexpr int kCols = FewRowsTile<16>::kCols;
     constexpr int kLowestShared = 64;  // lower tiles of A are few bytes
     const int rows = few_rows_height(g);
+    const auto rows_of_a = static_cast<double>(std::min<int64_t>(rows, g.m));
     const int64_t steps = (g.k - 1) / 64 + 1;
     FewRowsPlan best{rows, 1};
     for (int across = 1; across <= (rows >= kLowestShared && g.n > kCols ? 2 : 1); ++across) {
         const double tiles = count_tiles(g, rows, kCols * across);
         const double of_step = std::max(kOfProduct * std::max(rows, 32),
-                                        (rows / across + kCols) * 128 / kBytesPerClock);
+                                        (rows_of_a / across + kCols) * 128 / kBytesPerClock);
         for (int parts = 1; parts * across <= kMostParts && parts <= steps; ++parts) {
             const auto clusters =
                 static_cast<double>(clusters_at_once(multiprocessors, parts * across));
