@@ -278,12 +278,12 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
 }
 
 struct FewRowsPlan {
-    int rows;   // of a tile: 16, 32, 64 or 128
-    int parts;  // blocks that share k, 1 to kMostParts
-    int across =
-        1;  // tiles side by side that share A, 1 or 2; parts * across is at most kMostParts
+    int rows;           // of a tile: 16, 32, 64 or 128
+    int parts;          // blocks that share k, 1 to kMostParts
+    int across = 1;     // tiles side by side that share A: 1, or 2 for at most kMostParts / 2 parts
     double clocks = 0;  // estimated, see few_rows_plan()
 };
+
 // Returns the rows of the lowest tiles that hold all rows of C.
 template <class T>
 int few_rows_height(const Problem<T>& g) {

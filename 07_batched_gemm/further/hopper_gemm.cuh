@@ -473,7 +473,7 @@ struct HopperPlan {
 template <class T, class Result>
 double clocks_of_hopper(const Problem<T, Result>& g, const HopperPlan& plan,
                         int64_t multiprocessors) {
-    constexpr double kStart = 6250, kOfBlock = 250, kOfTile = 500;
+    constexpr double kStart = 6450, kOfBlock = 50, kOfTile = 500;
     constexpr double kOfProduct = 4.1, kBytesPerClock = 44;
     constexpr int64_t kElements = HopperTile<64>::kLine / sizeof(T);  // of a line
     const int64_t clusters = std::max<int64_t>(1, multiprocessors / plan.blocks);
