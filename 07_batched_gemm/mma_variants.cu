@@ -286,9 +286,8 @@ runner::Variant few_rows() {
                            8),
                   batched_gemm::few_rows_kernel<__half, Lowest, batched_gemm::Plain>);
     return with_traffic(std::move(variant), [](const runner::Shape& shape, DType) {
-        const batched_gemm::FewRowsPlan plan = batched_gemm::few_rows_plan(
-            problem_at<__half>(shape), softmax_stages::this_chip().multiprocessors);
-        return traffic_of_tiles(shape, plan.rows, int64_t{plan.across} * Lowest::kCols);
+        const int rows = batched_gemm::few_rows_height(problem_at<__half>(shape));
+        return traffic_of_tiles(shape, rows, Lowest::kCols);
     });
 }
 

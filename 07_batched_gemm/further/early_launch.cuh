@@ -67,16 +67,17 @@ cudaError_t prefer_shared_memory(Kernel kernel) {
 }
 
 // Launches kernel<<<grid, block, shared, stream>>>(arguments...). early: the kernel may start before the previous
-// kernel has ended, because it calls wait_for_earlier(). cluster: the blocks of a cluster along x, y and z; 0: no clusters.
-// Clears the error of a refused launch.
+// kernel has ended, because it calls wait_for_earlier(). cluster: the number of blocks along y in a cluster; 0: no
+// clusters. Clears the error of a refused launch.
 template <class... Parameters, class... Arguments>
 cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared,
-                   cudaStream_t stream, bool early, dim3 cluster, const Arguments&... arguments) {
+                   cudaStream_t stream, bool early, unsigned cluster,
+                   const Arguments&... arguments) {
     cudaLaunchAttribute attributes[2] = {};
     unsigned count = 0;
-    if (cluster.x > 0) {
+    if (cluster > 0) {
         attributes[count].id = cudaLaunchAttributeClusterDimension;
-        attributes[count++].val.clusterDim = {cluster.x, cluster.y, cluster.z};
+        attributes[count++].val.clusterDim = {1, cluster, 1};
     }
     if (early && is_possible(kernel) && prefer_shared_memory(kernel) == cudaSuccess) {
         attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;

@@ -5,9 +5,8 @@
 // Few rows on Hopper: the kernel reads B, such as the weights of a layer, once. That read is the least time it can take.
 //   new here   after split_k.cuh and ring.cuh: C^T = B^T A^T. wgmma always multiplies 64 rows; here these are 64 columns of
 //              B, and the few rows of A are wgmma's columns. A warp copies by TMA; the blocks of a cluster split k and send
-//              their sums to each other's shared memory, where an mbarrier counts the bytes; tiles of C side by side may share
-//              their tiles of A
-//   traffic    B once, A once per 128 columns of C, or per 256 columns if two tiles share it
+//              their sums to each other's shared memory, where an mbarrier counts the bytes
+//   traffic    B once, A once per 128 columns of C
 //   accepts    half and bfloat16, sums in float; A and B each row-major or transposed; lines and matrices that begin and end
 //              at multiples of 16 bytes; k > 0
 //   needs      compute capability 9.0, compiled for sm_90a
@@ -90,24 +89,6 @@ __device__ inline void transpose(float (&x)[4]) {
     }
 }
 
-// Copies a tile of A, of which each of `across` blocks loads an equal part for all of them: part `rank` of the lines of each box.
-template <class Tiles>
-__device__ void load_shared_a(unsigned char* tile, const CUtensorMap& map, bool turned, int row,
-                              int k, int batch, int across, int rank, int first_of_cluster,
-                              uint64_t& barrier) {
-    const int lines = (turned ? Tiles::kDeep : Tiles::kRows) / across, first = rank * lines;
-    for (int i = 0; i < (turned ? Tiles::kRows : 1); i += 64) {
-        unsigned char* const to = tile + (i + first) * 128;
-        const int column = turned ? row + i : k, line = (turned ? k : row) + first;
-        if (across == 1) {
-            load(to, map, column, line, batch, barrier);
-        } else {
-            const int blocks = ((1 << across) - 1) << first_of_cluster;
-            hopper::load_for(blocks, to, map, column, line, batch, barrier);
-        }
-    }
-}
-
 // Adds up the units of this block, from its own sums and those received, and writes results. units: those of the tile. The
 // parts are added in their order, so the result is the same in each run.
 template <class T, class Epilogue>
@@ -146,12 +127,12 @@ __device__ void add_units(const float* own, const float* received, int units, co
 }
 #endif
 
-// Block (x, y) sums part y of k for tile x. The clusters have `across` tiles side by side, 1 or 2, of which the last may lie beyond
-// C. Earlier kernels that still run may write A and C, but not B, because this kernel reads B before it waits for them.
+// Block (x, y) sums part y of k for tile x. Earlier kernels that still run may write A and C, but not B, because this kernel
+// reads B before it waits for them.
 template <class T, class Tiles, class Epilogue>
 __global__ void __launch_bounds__(Tiles::kThreads, 1)
     few_rows_kernel(const __grid_constant__ CUtensorMap a_map,
-                    const __grid_constant__ CUtensorMap b_map, const Problem<T> g, const int across,
+                    const __grid_constant__ CUtensorMap b_map, const Problem<T> g,
                     const Epilogue epilogue) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
     constexpr int kStages = Tiles::kStages, kDeep = Tiles::kDeep;
@@ -162,16 +143,14 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
     const auto a_of = [&](int stage) { return stages + stage * (Tiles::kOfA + Tiles::kOfB); };
     const auto b_of = [&](int stage) { return a_of(stage) + Tiles::kOfA; };
     if (threadIdx.x == 0) {
-        for (int i = 0; i < kStages; ++i) init(full[i], 1), init(empty[i], 2 * across);
+        for (int i = 0; i < kStages; ++i) init(full[i], 1), init(empty[i], 2);
         init(arrived, 1);
         order_inits();
     }
     __syncthreads();
     early_launch::let_next_begin();
 
-    const int rank = static_cast<int>(blockIdx.x) & (across - 1);  // among the tiles that share A
-    Tile tile(g.m, g.n, Tiles::kRows, Tiles::kCols * across, blockIdx.x / across);
-    tile.col += rank * Tiles::kCols;
+    const Tile tile(g.m, g.n, Tiles::kRows, Tiles::kCols);
     const int parts = static_cast<int>(gridDim.y), part = static_cast<int>(blockIdx.y);
     const int64_t all_steps = (g.k + kDeep - 1) / kDeep, begin = all_steps * part / parts;
     const int steps = static_cast<int>(all_steps * (part + 1) / parts - begin);
@@ -183,42 +162,37 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
         const int own_units = (units - part + parts - 1) / parts;
         arrive_and_expect(arrived, own_units * (parts - 1) * FewRowsUnit::kBytes);
     }
-    // No block may send sums or tiles of A before all blocks have initialised their barriers. Other loads do not wait for that.
+    // No block may send sums before all blocks have initialised their barriers. Loads do not wait for that.
     hopper::arrive_at_cluster();
     const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 32, 0), warpgroup = warp / 4;
-    const int first_of_part = part * across;  // among the cluster's blocks: the first that shares A
     if (warpgroup == 2) {
-        const int count = threadIdx.x % 32 == 0 ? steps : 0;  // one thread copies
-        const int row = static_cast<int>(tile.row), col = static_cast<int>(tile.col),
-                  batch_a = g.a.stride == 0 ? 0 : static_cast<int>(tile.batch),
-                  batch_b = g.b.stride == 0 ? 0 : static_cast<int>(tile.batch);
-        const auto k_of = [&](int step) { return static_cast<int>(begin + step) * kDeep; };
-        const auto load_b = [&](int step, int stage) {
-            arrive_and_expect(full[stage], Tiles::kOfStage);
-            hopper::load_tile(reinterpret_cast<unsigned char*>(b_of(stage)), b_map, turned_b, col,
-                              Tiles::kCols, k_of(step), batch_b, full[stage]);
-        };
-        const auto load_a = [&](int step, int stage) {
-            load_shared_a<Tiles>(reinterpret_cast<unsigned char*>(a_of(stage)), a_map, turned_a,
-                                 row, k_of(step), batch_a, across, rank, first_of_part,
-                                 full[stage]);
-        };
-        // B fills the ring before the kernel waits for the one that writes A.
-        for (int step = 0; step < count && step < kStages; ++step) load_b(step, step);
-        __syncwarp();
-        early_launch::wait_for_earlier();
-        if (across > 1) hopper::wait_for_cluster();  // A arrives in other blocks
-        for (int step = 0; step < count && step < kStages; ++step) load_a(step, step);
-        // A stage is empty when all blocks that share A have read it. After the last steps, none of them arrives here any more.
-        for (int step = kStages; step < count + kStages; ++step) {
-            const int stage = step % kStages;
-            wait(empty[stage], step / kStages % 2 ^ 1);
-            if (step >= count) continue;
-            load_b(step, stage);
-            load_a(step, stage);
+        if (threadIdx.x % 32 == 0) {
+            const int row = static_cast<int>(tile.row), col = static_cast<int>(tile.col),
+                      batch_a = g.a.stride == 0 ? 0 : static_cast<int>(tile.batch),
+                      batch_b = g.b.stride == 0 ? 0 : static_cast<int>(tile.batch);
+            const auto k_of = [&](int step) { return static_cast<int>(begin + step) * kDeep; };
+            const auto load_b = [&](int step, int stage) {
+                arrive_and_expect(full[stage], Tiles::kOfStage);
+                hopper::load_tile(reinterpret_cast<unsigned char*>(b_of(stage)), b_map, turned_b,
+                                  col, Tiles::kCols, k_of(step), batch_b, full[stage]);
+            };
+            const auto load_a = [&](int step, int stage) {
+                hopper::load_tile(reinterpret_cast<unsigned char*>(a_of(stage)), a_map, turned_a,
+                                  row, Tiles::kRows, k_of(step), batch_a, full[stage]);
+            };
+            // B fills the ring before the kernel waits for the one that writes A.
+            for (int step = 0; step < steps && step < kStages; ++step) load_b(step, step);
+            early_launch::wait_for_earlier();
+            for (int step = 0; step < steps && step < kStages; ++step) load_a(step, step);
+            for (int step = kStages; step < steps; ++step) {
+                const int stage = step % kStages;
+                wait(empty[stage], step / kStages % 2 ^ 1);
+                load_b(step, stage);
+                load_a(step, stage);
+            }
         }
         __syncwarp();
-        if (across == 1) hopper::wait_for_cluster();
+        hopper::wait_for_cluster();
     } else {
         // Addresses for the end are computed here, while the first tiles are on their way.
         float* const own = reinterpret_cast<float*>(stages);
@@ -230,12 +204,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
         hopper::compute_here(to, counter, inverse);
         early_launch::wait_for_earlier();  // C may be read and written from here on
         hopper::wait_for_cluster();
-        const auto release = [&](int stage) {
-            const int thread = static_cast<int>(threadIdx.x) % 128;
-            if (thread < across) hopper::arrive_at(empty[stage], first_of_part + thread);
-        };
         float sums[Tiles::kRows / 2] = {};
-        int previous = 0;
         for (int step = 0; step < steps; ++step) {
             const int stage = step % kStages;
             wait(full[stage], step / kStages % 2);
@@ -243,12 +212,9 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
             const hopper::Operand weights(b_of(stage) + warpgroup * 64 * kDeep, turned_b, kApart);
             const hopper::Operand rows(a_of(stage), turned_a, kApart);
             hopper::multiply<T>(sums, weights, rows, step != 0);
-            hopper::wait_for_products<1>();
-            if (step != 0) release(previous);
-            previous = stage;
+            hopper::wait_for_products<0>();
+            if (threadIdx.x % 128 == 0) hopper::arrive(empty[stage]);
         }
-        hopper::wait_for_products<0>();
-        if (steps != 0) release(previous);
         // The stages have been read: this block's sums of its own units take their place. Number i of a thread: columns of C 8
         // apart by pairs, rows 8 apart by fours. At any time the warps send to different blocks, so all blocks receive equally.
         asm volatile("bar.sync 1, 256;" ::: "memory");
@@ -264,7 +230,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
             } else {
                 const int sender = part < owner ? part : part - 1;
                 send(sums + 4 * i, to + (slot * (parts - 1) + sender) * FewRowsUnit::kBytes,
-                     counter, owner * across + rank);
+                     counter, owner);
             }
         }
         // A block may exit while sums that it has sent are on their way, but not before it has received all that others send.
@@ -280,7 +246,6 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
 struct FewRowsPlan {
     int rows;           // of a tile: 16, 32, 64 or 128
     int parts;          // blocks that share k, 1 to kMostParts
-    int across = 1;     // tiles side by side that share A: 1, or 2 for at most kMostParts / 2 parts
     double clocks = 0;  // estimated, see few_rows_plan()
 };
 
@@ -301,52 +266,43 @@ inline int64_t clusters_at_once(int64_t multiprocessors, int64_t size) {
 // Returns the plan with the shortest estimate, in clocks of an H100: see clocks_of_hopper().
 template <class T>
 FewRowsPlan few_rows_plan(const Problem<T>& g, int64_t multiprocessors) {
-    constexpr double kStart = 5500, kOfWave = 4300, kOfTile = 700;
-    constexpr double kOfProduct = 4.1, kBytesPerClock = 44;
+    constexpr double kStart = 5500, kOfWave = 5000, kOfProduct = 4.1, kBytesPerClock = 44;
     constexpr int kCols = FewRowsTile<16>::kCols;
-    constexpr int kLowestShared = 64;  // lower tiles of A are few bytes
     const int rows = few_rows_height(g);
-    const auto rows_of_a = static_cast<double>(std::min<int64_t>(rows, g.m));
+    const double tiles = count_tiles(g, rows, kCols);
+    const double of_step =
+        std::max(kOfProduct * std::max(rows, 32), (rows + kCols) * 128 / kBytesPerClock);
     const int64_t steps = (g.k - 1) / 64 + 1;
     FewRowsPlan best{rows, 1};
-    for (int across = 1; across <= (rows >= kLowestShared && g.n > kCols ? 2 : 1); ++across) {
-        const double tiles = count_tiles(g, rows, kCols * across);
-        const double of_step = std::max(kOfProduct * std::max(rows, 32),
-                                        (rows_of_a / across + kCols) * 128 / kBytesPerClock);
-        for (int parts = 1; parts * across <= kMostParts && parts <= steps; ++parts) {
-            const auto clusters =
-                static_cast<double>(clusters_at_once(multiprocessors, parts * across));
-            const double of_part = static_cast<double>((steps + parts - 1) / parts) * of_step;
-            const double of_wave = of_part + kOfWave + across * kOfTile;
-            const double clocks = kStart + std::ceil(tiles / clusters) * of_wave;
-            if (best.clocks == 0 || clocks < best.clocks) best = {rows, parts, across, clocks};
-        }
+    for (int parts = 1; parts <= kMostParts && parts <= steps; ++parts) {
+        const double waves =
+            std::ceil(tiles / static_cast<double>(clusters_at_once(multiprocessors, parts)));
+        const double of_part = static_cast<double>((steps + parts - 1) / parts) * of_step;
+        const double clocks = kStart + waves * (of_part + kOfWave);
+        if (parts == 1 || clocks < best.clocks) best = {rows, parts, clocks};
     }
     return best;
 }
 
 template <class Tiles, class T, class Epilogue>
-cudaError_t launch_few_rows(const Problem<T>& g, const FewRowsPlan& plan, const Epilogue& epilogue,
+cudaError_t launch_few_rows(const Problem<T>& g, int parts, const Epilogue& epilogue,
                             cudaStream_t stream, bool early) {
     const auto kernel = few_rows_kernel<T, Tiles, Epilogue>;
     cudaError_t error = hopper::prepare(kernel, static_cast<unsigned>(Tiles::kBytes));
     CUtensorMap a_map, b_map;
     if (error == cudaSuccess)
-        error = g.a.transposed
-                    ? describe(&a_map, g.a, g.k, g.m, g.batch, Tiles::kDeep / plan.across)
-                    : describe(&a_map, g.a, g.m, g.k, g.batch, Tiles::kRows / plan.across);
+        error =
+            hopper::describe_operand(&a_map, g.a, g.a.transposed, g.m, g.k, g.batch, Tiles::kRows);
     if (error == cudaSuccess)
         error =
             hopper::describe_operand(&b_map, g.b, !g.b.transposed, g.n, g.k, g.batch, Tiles::kCols);
     if (error != cudaSuccess) return error;
     cudaError_t launched = cudaSuccess;
-    const auto across = static_cast<unsigned>(plan.across),
-               parts = static_cast<unsigned>(plan.parts);
-    const int cols = Tiles::kCols * plan.across;
-    const cudaError_t refusal = launch_tiles(g, Tiles::kRows, cols, [&](unsigned clusters) {
-        launched = early_launch::launch(
-            kernel, dim3(clusters * across, parts), dim3(Tiles::kThreads), Tiles::kBytes, stream,
-            early, dim3(across, parts), a_map, b_map, g, plan.across, epilogue);
+    const cudaError_t refusal = launch_tiles(g, Tiles::kRows, Tiles::kCols, [&](unsigned blocks) {
+        const auto of_tile = static_cast<unsigned>(parts);
+        launched =
+            early_launch::launch(kernel, dim3(blocks, of_tile), dim3(Tiles::kThreads),
+                                 Tiles::kBytes, stream, early, of_tile, a_map, b_map, g, epilogue);
     });
     return launched == cudaSuccess ? refusal : launched;
 }
@@ -375,16 +331,14 @@ cudaError_t with_few_rows_tile(const Problem<T>& g, int rows, Run run) {
 template <class T, class Epilogue>
 cudaError_t few_rows_with(const Problem<T>& g, const FewRowsPlan& plan, const Epilogue& epilogue,
                           cudaStream_t stream, bool early = false) {
-    if (plan.rows < 1 || plan.parts < 1 || (plan.across != 1 && plan.across != 2) ||
-        plan.parts * int64_t{plan.across} > kMostParts)
-        return cudaErrorInvalidValue;
+    if (plan.parts < 1 || plan.parts > kMostParts || plan.rows < 1) return cudaErrorInvalidValue;
     const cudaError_t status = status_of(g, plan.rows, FewRowsTile<16>::kCols);
     if (status != cudaSuccess || is_empty(g)) return status;
     if (softmax_stages::this_chip().capability != 9 || !consists_of_packs(g) || g.k == 0 ||
         !has_coordinates(g))
         return cudaErrorNotSupported;
     return with_few_rows_tile(g, plan.rows, [&](auto tiles) {
-        return launch_few_rows<decltype(tiles)>(g, plan, epilogue, stream, early);
+        return launch_few_rows<decltype(tiles)>(g, plan.parts, epilogue, stream, early);
     });
 }
 // The same with a plan for the current device.

@@ -548,8 +548,8 @@ cudaError_t launch_hopper_tiles(const Problem<T, Result>& g, const HopperPlan& p
     const int64_t clusters = (count - 1) / waves + 1;
     const auto blocks = static_cast<unsigned>(plan.blocks);
     return early_launch::launch(kernel, dim3(static_cast<unsigned>(clusters), blocks),
-                                dim3(Tile::kThreads), Tile::kBytes, stream, true, dim3(1, blocks),
-                                a_map, b_map, c_map, g, order, stores_tensors, epilogue);
+                                dim3(Tile::kThreads), Tile::kBytes, stream, true, blocks, a_map,
+                                b_map, c_map, g, order, stores_tensors, epilogue);
 }
 
 // Computes C = epilogue(alpha A B + beta C) with at most `at_once` blocks. Returns cudaErrorNotSupported for problems outside

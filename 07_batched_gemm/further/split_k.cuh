@@ -182,7 +182,7 @@ cudaError_t split_k_with(const Problem<T>& g, int64_t parts, const Epilogue& epi
     const cudaError_t refusal = launch_tiles(g, Few::kRows, Few::kCols, [&](unsigned blocks) {
         const auto of_tile = static_cast<unsigned>(parts);
         launched = early_launch::launch(kernel, dim3(blocks, of_tile), dim3(Few::kThreads), kBytes,
-                                        stream, early, dim3(1, of_tile), g, epilogue);
+                                        stream, early, of_tile, g, epilogue);
     });
     return launched == cudaSuccess ? refusal : launched;
 }

@@ -15,14 +15,14 @@ using warp_softmax::Pack;
 constexpr int kThreads = 256;    // in a block
 constexpr int kBlockTile = 128;  // a tile of C is 128 x 128
 
-// A block's tile of C, or tile `number`. Consecutive tiles lie along n first, then along m, then in the next matrix.
+// A block's tile of C. Consecutive blocks take tiles along n first, then along m, then of the next matrix.
 struct Tile {
     int64_t batch, row, col;
-    __device__ Tile(int64_t m, int64_t n, int rows, int cols, unsigned number = blockIdx.x) {
+    __device__ Tile(int64_t m, int64_t n, int rows, int cols) {
         const int64_t down = (m + rows - 1) / rows, across = (n + cols - 1) / cols;
-        batch = number / across / down;
-        row = number / across % down * rows;
-        col = number % across * cols;
+        batch = blockIdx.x / across / down;
+        row = blockIdx.x / across % down * rows;
+        col = blockIdx.x % across * cols;
     }
 };
 
