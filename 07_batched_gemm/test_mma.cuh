@@ -210,8 +210,9 @@ TEST_CASE(
     CHECK(plan(__half{}, 16, 2048, 2048, 2048) == std::array<int, 3>{128, 256, 2});
     CHECK(plan(__half{}, 384, 512, 512, 64) == std::array<int, 3>{128, 64, 2});  // a short k
     CHECK(plan(__half{}, 1, 16384, 192, 512)[2] == 1);  // pairs gain nothing
-    // 96 tiles of 128 x 256, but 128 of 192 x 128: 64 pairs.
-    CHECK(plan(__half{}, 1, 3000, 1000, 5000) == std::array<int, 3>{192, 128, 2});
+    CHECK(plan(__half{}, 1, 3000, 1000, 5000) == std::array<int, 3>{128, 256, 2});
+    // One row of tiles, each of which has C in each of its rows.
+    CHECK(plan(__half{}, 1, 192, 16384, 512) == std::array<int, 3>{192, 128, 1});
     CHECK(plan(float{}, 1, 3000, 1000, 5000)[0] == 128);
     CHECK(plan(float{}, 1, 4096, 4096, 4096)[1] == 128);
 }

@@ -468,24 +468,31 @@ struct HopperPlan {
     double clocks = 0;  // estimated, see clocks_of_hopper()
 };
 // Estimates the time of a product in clocks of an H100. A step of a block takes as long as its products or as its copies,
-// whichever is longer: each multiprocessor multiplies 128 x 64 x 64 elements of 16 bits in 256 clocks, and the L2 delivers 44 bytes
-// per clock to it, zeros beyond the edges for nothing. The constants follow from the times of 41 shapes.
+// whichever is longer: each multiprocessor multiplies 128 x 64 x 64 elements of 16 bits in 256 clocks, three quarters as many with
+// 192 rows. Boxes of TMA that lie wholly beyond the edges cost nothing. See also kClocksPerLine.
 template <class T, class Result>
 double clocks_of_hopper(const Problem<T, Result>& g, const HopperPlan& plan,
                         int64_t multiprocessors) {
-    constexpr double kStart = 6450, kOfBlock = 50, kOfTile = 500;
-    constexpr double kOfProduct = 4.1, kBytesPerClock = 44;
+    constexpr double kStart = 6500, kOfBlock = 50, kOfColumn = 4;
+    const double of_product = plan.rows == 192 ? 5.3 : 4.1;
     constexpr int64_t kElements = HopperTile<64>::kLine / sizeof(T);  // of a line
     const int64_t clusters = std::max<int64_t>(1, multiprocessors / plan.blocks);
     const double tiles = count_tiles(g, plan.rows * int64_t{plan.blocks}, plan.cols);
     const double waves = std::ceil(tiles / static_cast<double>(clusters));
-    const auto rows = static_cast<double>(std::min<int64_t>(plan.rows, g.m)),
-               cols = static_cast<double>(std::min<int64_t>(plan.cols, g.n));
-    const double of_products = kOfProduct * plan.rows * plan.cols / HopperTile<64>::kRows;
-    const double of_copies = (rows + cols / plan.blocks) * HopperTile<64>::kLine / kBytesPerClock;
+    const auto lines = [](int64_t of_tile, int64_t all, int64_t of_box) {
+        return static_cast<double>(std::min(of_tile, (all + of_box - 1) / of_box * of_box));
+    };
+    const double rows = lines(plan.rows, g.m, g.a.transposed ? 64 : plan.rows),
+                 cols = lines(plan.cols, g.n, g.b.transposed ? plan.cols / 2 : 64);
+    const double of_products = of_product * plan.rows * plan.cols / HopperTile<64>::kRows;
+    const double of_copies =
+        rows * hopper::kClocksPerLine +
+        cols / plan.blocks *
+            (hopper::streams_b(g) ? hopper::kClocksPerLineOfMemory : hopper::kClocksPerLine);
     const auto steps = static_cast<double>((g.k - 1) / kElements + 1);
     return kStart + kOfBlock * plan.blocks +
-           waves * (steps * std::max(of_products, of_copies) + kOfTile);
+           waves * (steps * std::max(of_products, of_copies) +
+                    kOfColumn * std::min<double>(plan.cols, static_cast<double>(g.n)));
 }
 // Up to this k, writing C takes longer than the products.
 inline constexpr int64_t kShortK = 128;
@@ -493,8 +500,8 @@ inline constexpr int64_t kShortK = 128;
 template <class T, class Result>
 HopperPlan hopper_plan(const Problem<T, Result>& g, int64_t multiprocessors) {
     constexpr int kNarrowest = NarrowestTile<Result>::kCols;
-    // Tiles of 192 rows load more bytes per product than the widest ones, so they have to gain more than the estimate is good for.
-    constexpr double kGain = 0.96;
+    constexpr double kGain =
+        0.96;  // tiles of 192 rows have to gain more than the estimate is good for
     const int widest = g.k <= kShortK && is_loadable(g.c, g.batch) ? kNarrowest
                        : sizeof(Result) == 4                       ? 128
                                                                    : 256;
