@@ -510,7 +510,6 @@ TEST_CASE("few rows: every height of tiles, any number of blocks that share k") 
             INFO(rows << " rows, " << parts << " parts");
             CHECK(wrong({rows, parts}, rows - 7, 136, 40) == 0);    // fewer steps than parts
             CHECK(wrong({rows, parts}, rows + 1, 200, 1032) == 0);  // more steps than stages
-            CHECK(wrong({rows, parts, true}, rows + 1, 200, 1032) == 0);
         }
     }
     Case<__half> one;

@@ -128,12 +128,12 @@ __device__ void add_units(const float* own, const float* received, int units, co
 #endif
 
 // Block (x, y) sums part y of k for tile x. Earlier kernels that still run may write A and C, but not B, because this kernel
-// reads B before it waits for them. prefetches: requests each tile of B for the L2 as many steps early as the ring has stages.
+// reads B before it waits for them.
 template <class T, class Tiles, class Epilogue>
 __global__ void __launch_bounds__(Tiles::kThreads, 1)
     few_rows_kernel(const __grid_constant__ CUtensorMap a_map,
                     const __grid_constant__ CUtensorMap b_map, const Problem<T> g,
-                    const bool prefetches, const Epilogue epilogue) {
+                    const Epilogue epilogue) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
     constexpr int kStages = Tiles::kStages, kDeep = Tiles::kDeep;
     __shared__ uint64_t full[kStages], empty[kStages];
@@ -175,10 +175,6 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
                 arrive_and_expect(full[stage], Tiles::kOfStage);
                 hopper::load_tile(reinterpret_cast<unsigned char*>(b_of(stage)), b_map, turned_b,
                                   col, Tiles::kCols, k_of(step), batch_b, full[stage]);
-                if (prefetches && step + kStages < steps) {
-                    hopper::prefetch_tile(b_map, turned_b, col, Tiles::kCols, k_of(step + kStages),
-                                          batch_b);
-                }
             };
             const auto load_a = [&](int step, int stage) {
                 hopper::load_tile(reinterpret_cast<unsigned char*>(a_of(stage)), a_map, turned_a,
@@ -248,10 +244,9 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
 }
 
 struct FewRowsPlan {
-    int rows;                 // of a tile: 16, 32, 64 or 128
-    int parts;                // blocks that share k, 1 to kMostParts
-    bool prefetches = false;  // tiles of B, for a B that the L2 does not hold
-    double clocks = 0;        // estimated, see few_rows_plan()
+    int rows;           // of a tile: 16, 32, 64 or 128
+    int parts;          // blocks that share k, 1 to kMostParts
+    double clocks = 0;  // estimated, see few_rows_plan()
 };
 
 // Returns the rows of the lowest tiles that hold all rows of C.
@@ -290,13 +285,13 @@ FewRowsPlan few_rows_plan(const Problem<T>& g, int64_t multiprocessors) {
             std::ceil(tiles / static_cast<double>(clusters_at_once(multiprocessors, parts)));
         const double of_part = static_cast<double>((steps + parts - 1) / parts) * of_step;
         const double clocks = kStart + std::max(least, waves * (of_part + kOfWave));
-        if (parts == 1 || clocks < kGain * best.clocks) best = {rows, parts, streams, clocks};
+        if (parts == 1 || clocks < kGain * best.clocks) best = {rows, parts, clocks};
     }
     return best;
 }
 
 template <class Tiles, class T, class Epilogue>
-cudaError_t launch_few_rows(const Problem<T>& g, const FewRowsPlan& plan, const Epilogue& epilogue,
+cudaError_t launch_few_rows(const Problem<T>& g, int parts, const Epilogue& epilogue,
                             cudaStream_t stream, bool early) {
     const auto kernel = few_rows_kernel<T, Tiles, Epilogue>;
     cudaError_t error = hopper::prepare(kernel, static_cast<unsigned>(Tiles::kBytes));
@@ -310,10 +305,10 @@ cudaError_t launch_few_rows(const Problem<T>& g, const FewRowsPlan& plan, const 
     if (error != cudaSuccess) return error;
     cudaError_t launched = cudaSuccess;
     const cudaError_t refusal = launch_tiles(g, Tiles::kRows, Tiles::kCols, [&](unsigned blocks) {
-        const auto of_tile = static_cast<unsigned>(plan.parts);
-        launched = early_launch::launch(kernel, dim3(blocks, of_tile), dim3(Tiles::kThreads),
-                                        Tiles::kBytes, stream, early, of_tile, a_map, b_map, g,
-                                        plan.prefetches, epilogue);
+        const auto of_tile = static_cast<unsigned>(parts);
+        launched =
+            early_launch::launch(kernel, dim3(blocks, of_tile), dim3(Tiles::kThreads),
+                                 Tiles::kBytes, stream, early, of_tile, a_map, b_map, g, epilogue);
     });
     return launched == cudaSuccess ? refusal : launched;
 }
@@ -349,7 +344,7 @@ cudaError_t few_rows_with(const Problem<T>& g, const FewRowsPlan& plan, const Ep
         !has_coordinates(g))
         return cudaErrorNotSupported;
     return with_few_rows_tile(g, plan.rows, [&](auto tiles) {
-        return launch_few_rows<decltype(tiles)>(g, plan, epilogue, stream, early);
+        return launch_few_rows<decltype(tiles)>(g, plan.parts, epilogue, stream, early);
     });
 }
 // The same with a plan for the current device.

@@ -78,15 +78,6 @@ __device__ inline void load_tile(unsigned char* tile, const CUtensorMap& map, bo
     if (!turned) return load(tile, map, k, first, batch, barrier);
     for (int i = 0; i < count; i += 64) load(tile + i * 128, map, first + i, k, batch, barrier);
 }
-// Requests the same tile for the L2 alone. No thread waits for it.
-__device__ inline void prefetch_tile(const CUtensorMap& map, bool turned, int first, int count,
-                                     int k, int batch) {
-    for (int i = 0; i < count; i += turned ? 64 : count) {
-        asm volatile("cp.async.bulk.prefetch.tensor.3d.L2.global [%0, {%1, %2, %3}];" ::"l"(&map),
-                     "r"(turned ? first + i : k), "r"(turned ? k : first + i), "r"(batch)
-                     : "memory");
-    }
-}
 template <class T>
 __device__ inline void store(const CUtensorMap& map, int column, int row, int batch,
                              const T* tile) {
