@@ -145,8 +145,7 @@ Problem<T, Result> problem_at(const Shape& s) {
 template <class T, class Result = T>
 Traffic traffic_of_hopper(const Shape& s) {
     const batched_gemm::HopperPlan plan = batched_gemm::hopper_plan(problem_at<T, Result>(s));
-    return traffic_of_tiles(s, int64_t{plan.blocks} * batched_gemm::HopperTile<256>::kRows,
-                            plan.cols);
+    return traffic_of_tiles(s, int64_t{plan.blocks} * plan.rows, plan.cols);
 }
 
 runner::Variant with_traffic_of_hopper(runner::Variant variant) {

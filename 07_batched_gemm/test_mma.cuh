@@ -2,6 +2,7 @@
 // Tests what further/mma_gemm.cuh, split_k.cuh and the steps on Hopper add to the lesson: epilogues, parts of k, tile after
 // tile, and what they accept.
 #pragma once
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -172,15 +173,19 @@ TEST_CASE("persistent blocks compute several tiles, alone or in pairs, in bands 
     struct Plan {
         int blocks, band, at_once;
     };
-    for (const int cols : {64, 128, 256}) {
+    struct Size {
+        int rows, cols;
+    };
+    for (const auto& [rows, cols] :
+         {Size{128, 64}, Size{128, 128}, Size{128, 256}, Size{192, 128}}) {
         for (const Plan& plan : {Plan{1, 1, 1}, Plan{1, 2, 3}, Plan{2, 1, 2}, Plan{2, 2, 4}}) {
-            INFO(cols << " columns, " << plan.blocks << " in a cluster, bands of " << plan.band
-                      << ", " << plan.at_once);
+            const batched_gemm::HopperPlan of{cols, plan.blocks, plan.band, rows};
+            INFO(rows << " x " << cols << ", " << plan.blocks << " in a cluster, bands of "
+                      << plan.band << ", " << plan.at_once);
             for (const int64_t k : {40, 72, 200}) {
-                CHECK(wrong_sums(2, 270, cols + 8, k, [&](const auto& g) {
-                          return batched_gemm::launch_hopper(
-                              g, batched_gemm::HopperPlan{cols, plan.blocks, plan.band},
-                              plan.at_once, batched_gemm::Plain{}, nullptr);
+                CHECK(wrong_sums(2, 2 * rows + 14, cols + 8, k, [&](const auto& g) {
+                          return batched_gemm::launch_hopper(g, of, plan.at_once,
+                                                             batched_gemm::Plain{}, nullptr);
                       }) == 0);
             }
         }
@@ -188,8 +193,28 @@ TEST_CASE("persistent blocks compute several tiles, alone or in pairs, in bands 
     for (const batched_gemm::HopperPlan& plan :
          {batched_gemm::HopperPlan{96, 1, 1}, batched_gemm::HopperPlan{0, 1, 1},
           batched_gemm::HopperPlan{64, 0, 1}, batched_gemm::HopperPlan{64, 3, 1},
-          batched_gemm::HopperPlan{64, 1, 0}})
+          batched_gemm::HopperPlan{64, 1, 0}, batched_gemm::HopperPlan{256, 1, 1, 192},
+          batched_gemm::HopperPlan{64, 1, 1, 192}, batched_gemm::HopperPlan{128, 1, 1, 64}})
         CHECK(wrong_plan(plan) == cudaErrorInvalidValue);
+}
+
+TEST_CASE(
+    "Hopper's plan: wide tiles in pairs for large products, tiles that fill the last wave for "
+    "others") {
+    const auto plan = [](auto of, int64_t batch, int64_t m, int64_t n, int64_t k) {
+        Problem<__half, decltype(of)> g{};
+        g.batch = batch, g.m = m, g.n = n, g.k = k, g.c.ld = n, g.c.stride = m * n;
+        const batched_gemm::HopperPlan best = batched_gemm::hopper_plan(g, 132);
+        return std::array<int, 3>{best.rows, best.cols, best.blocks};
+    };
+    CHECK(plan(__half{}, 16, 2048, 2048, 2048) == std::array<int, 3>{128, 256, 2});
+    CHECK(plan(__half{}, 384, 512, 512, 64) == std::array<int, 3>{128, 64, 2});  // a short k
+    CHECK(plan(__half{}, 1, 16384, 192, 512)[2] == 1);  // pairs gain nothing
+    CHECK(plan(__half{}, 1, 3000, 1000, 5000) == std::array<int, 3>{128, 256, 2});
+    // One row of tiles, each of which has C in each of its rows.
+    CHECK(plan(__half{}, 1, 192, 16384, 512) == std::array<int, 3>{192, 128, 1});
+    CHECK(plan(float{}, 1, 3000, 1000, 5000)[0] == 128);
+    CHECK(plan(float{}, 1, 4096, 4096, 4096)[1] == 128);
 }
 
 // Products whose operands run along k, A as it is and B transposed.
@@ -355,6 +380,56 @@ TEST_CASE("the sums of C's rows come in parts, one per tile across C") {
     }
 }
 
+// Both operands are copied by one launch. They end where their memory ends, so reads beyond them would be found.
+TEMPLATE_TEST_CASE("lines at any address are copied to multiples of 16 bytes", "", int8_t, __half,
+                   float) {
+    using T = TestType;
+    using Copies = batched_gemm::PackedLines<T>;
+    const auto element = [](int64_t i) { return static_cast<T>(static_cast<float>(i % 97)); };
+    const auto operand = [](int64_t lines, int64_t length, int64_t offset) {
+        const int64_t ld = length % 2 == 0 ? length + 1 : length, stride = lines * ld + 2;
+        batched_gemm::Matrices<const T> of;
+        of.ld = ld, of.stride = stride;
+        return std::pair{of, offset + stride + (lines - 1) * ld + length};  // two matrices
+    };
+    for (int64_t offset = 0; offset < batched_gemm::kPerPack<T>; ++offset) {
+        for (const int64_t length : {1, 9, 100, 4100}) {
+            INFO("elements before the first line: " << offset << ", in a line: " << length);
+            auto [a, elements_of_a] = operand(3, length, offset);
+            auto [b, elements_of_b] = operand(20, 9, 1);
+            std::vector<T> values;
+            for (int64_t i = 0; i < std::max(elements_of_a, elements_of_b); ++i)
+                values.push_back(element(i));
+            const auto first_of = [&](int64_t count) {
+                return std::vector<T>(values.begin(), values.begin() + count);
+            };
+            const DeviceBuffer<T> on_a(first_of(elements_of_a)), on_b(first_of(elements_of_b));
+            a.data = on_a.data() + offset, b.data = on_b.data() + 1;
+            Copies of_a(a, 2, 3, length, true), of_b(b, 2, 20, 9, true);
+            const auto count = [](const Copies& of) { return of.bytes() / sizeof(T); };
+            DeviceBuffer<T> to_a(count(of_a)), to_b(count(of_b));
+            of_a.to = to_a.data(), of_b.to = to_b.data();
+            REQUIRE(batched_gemm::pack(of_a, of_b, nullptr) == cudaSuccess);
+            REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+            int wrong = 0;
+            const auto compare = [&](const Copies& of, const std::vector<T>& got, int64_t before) {
+                CHECK(of.pitch % batched_gemm::kPerPack<T> == 0);
+                for (int64_t line = 0; line < 2 * of.lines; ++line) {
+                    for (int64_t i = 0; i < of.length; ++i) {
+                        const int64_t from = before + line / of.lines * of.from.stride +
+                                             line % of.lines * of.from.ld + i;
+                        wrong += runner::to_double(got[static_cast<size_t>(line * of.pitch + i)]) !=
+                                 runner::to_double(element(from));
+                    }
+                }
+            };
+            compare(of_a, to_a.download(), offset);
+            compare(of_b, to_b.download(), 1);
+            CHECK(wrong == 0);
+        }
+    }
+}
+
 TEMPLATE_TEST_CASE("operands that do not run along k are turned on the way to a workspace", "",
                    EightE4m3, OfE4m3ToE4m3, ToE4m3, ToBytes, WideInts, Tf32) {
     using T = typename TestType::Element;
@@ -463,8 +538,6 @@ TEST_CASE("few rows: every height of tiles, any number of blocks that share k") 
 }
 
 TEST_CASE("a plan for few rows fills the GPU and gives each block some steps") {
-    // 132 multiprocessors in groups of 16 and 18, two blocks on each.
-    const batched_gemm::ClustersAtOnce h100{{0, 264, 132, 85, 66, 50, 41, 35, 31}};
     const auto problem = [](int64_t batch, int64_t m, int64_t n, int64_t k,
                             bool transposed = false) {
         Problem<__half> g{};
@@ -473,20 +546,18 @@ TEST_CASE("a plan for few rows fills the GPU and gives each block some steps") {
     };
     const auto rows = [](const Problem<__half>& g) { return batched_gemm::few_rows_height(g); };
     const auto parts = [&](const Problem<__half>& g) {
-        return batched_gemm::few_rows_parts(g, rows(g), h100);
+        return batched_gemm::few_rows_plan(g, 132).parts;
     };
     CHECK(rows(problem(1, 1, 8, 8)) == 16);
     CHECK(rows(problem(1, 32, 4096, 4096)) == 32);
     CHECK(rows(problem(1, 17, 128, 4096, true)) == 64);
     CHECK(rows(problem(1000, 500, 4096, 4096)) == 128);
-    CHECK(parts(problem(1, 32, 4096, 4096)) ==
-          7);                                     // 32 tiles: 35 clusters of 7 run at once, 31 of 8
-    CHECK(parts(problem(1, 1, 4096, 300)) == 1);  // one part has four steps
-    CHECK(parts(problem(1, 1, 10880, 4096)) == 3);  // 85 tiles
+    // 32 tiles: at most 39 clusters of 3 run at once, and 31 of 4
+    CHECK(parts(problem(1, 32, 4096, 4096)) == 3);
+    CHECK(parts(problem(1, 1, 4096, 64)) == 1);     // a single step
+    CHECK(parts(problem(1, 1, 16896, 4096)) == 1);  // a tile for each multiprocessor
     CHECK(parts(problem(1, 1, 128, 4096)) == 8);    // one tile
     CHECK(parts(problem(1000, 500, 4096, 4096)) == 1);
-    const batched_gemm::ClustersAtOnce none{{0, 8, 0, 0, 0, 0, 0, 0, 0}};
-    CHECK(batched_gemm::few_rows_parts(problem(1, 1, 128, 4096), 16, none) == 1);
 }
 
 TEMPLATE_TEST_CASE("each epilogue changes every result as it should", "", __half, __nv_bfloat16) {

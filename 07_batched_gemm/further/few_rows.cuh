@@ -244,13 +244,9 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
 }
 
 struct FewRowsPlan {
-    int rows;   // of a tile: 16, 32, 64 or 128
-    int parts;  // blocks that share k, 1 to kMostParts
-};
-// The number of clusters of each size that a GPU runs at the same time. A cluster lies in one group of multiprocessors, and
-// groups differ in size, so this is less than all places divided by the size.
-struct ClustersAtOnce {
-    int64_t of[kMostParts + 1];
+    int rows;           // of a tile: 16, 32, 64 or 128
+    int parts;          // blocks that share k, 1 to kMostParts
+    double clocks = 0;  // estimated, see few_rows_plan()
 };
 
 // Returns the rows of the lowest tiles that hold all rows of C.
@@ -260,51 +256,38 @@ int few_rows_height(const Problem<T>& g) {
     while (rows < 128 && rows < g.m) rows *= 2;
     return rows;
 }
-// Returns the number of parts with which the waves of clusters take the fewest steps.
+// Estimates how many clusters of this size run at once on Hopper. A cluster lies in one of the chip's groups of 16 or 18
+// multiprocessors; one group may have only 14. All groups consist of pairs.
+inline int64_t clusters_at_once(int64_t multiprocessors, int64_t size) {
+    const int64_t clusters =
+        size <= 2 ? multiprocessors / size : (multiprocessors - 14) / 16 * (16 / size) + 14 / size;
+    return std::max<int64_t>(1, clusters);
+}
+// Returns the plan with the shortest estimate, in clocks of an H100: see clocks_of_hopper().
 template <class T>
-int few_rows_parts(const Problem<T>& g, int rows, const ClustersAtOnce& clusters) {
-    const double tiles = count_tiles(g, rows, FewRowsTile<16>::kCols);
-    const auto load = [&](int parts) {
-        return std::ceil(tiles / static_cast<double>(std::max<int64_t>(1, clusters.of[parts]))) /
-               parts;
-    };
-    constexpr int64_t kFewestSteps = 4;  // of a part
-    constexpr double kGain = 0.9;        // more parts must pay for adding up more sums
-    int best = 1;
-    for (int parts = 2; parts <= kMostParts; ++parts) {
-        if (clusters.of[parts] > 0 && parts * kFewestSteps * 64 <= g.k &&
-            load(parts) < kGain * load(best))
-            best = parts;
+FewRowsPlan few_rows_plan(const Problem<T>& g, int64_t multiprocessors) {
+    constexpr double kStart = 4000, kOfWave = 7000, kOfProduct = 4.1;
+    constexpr double kGain = 0.97;  // more parts have to gain more than the estimate is good for
+    constexpr int kCols = FewRowsTile<16>::kCols;
+    const int rows = few_rows_height(g);
+    const double tiles = count_tiles(g, rows, kCols);
+    const bool streams = hopper::streams_b(g);
+    const double of_copies =
+        rows * hopper::kClocksPerLine +
+        kCols * (streams ? hopper::kClocksPerLineOfMemory : hopper::kClocksPerLine);
+    const double of_step = std::max(kOfProduct * std::max(rows, 32), of_copies);
+    const double least =
+        streams ? kOfWave + hopper::bytes_of_b(g) / hopper::kBytesOfMemoryPerClock : 0;
+    const int64_t steps = (g.k - 1) / 64 + 1;
+    FewRowsPlan best{rows, 1};
+    for (int parts = 1; parts <= kMostParts && parts <= steps; ++parts) {
+        const double waves =
+            std::ceil(tiles / static_cast<double>(clusters_at_once(multiprocessors, parts)));
+        const double of_part = static_cast<double>((steps + parts - 1) / parts) * of_step;
+        const double clocks = kStart + std::max(least, waves * (of_part + kOfWave));
+        if (parts == 1 || clocks < kGain * best.clocks) best = {rows, parts, clocks};
     }
     return best;
-}
-
-// Sets *clusters to what the current device runs of tiles of this type.
-template <class Tiles, class T, class Epilogue>
-cudaError_t find_clusters(ClustersAtOnce* clusters) {
-    const auto kernel = few_rows_kernel<T, Tiles, Epilogue>;
-    const cudaError_t status = hopper::prepare(kernel, static_cast<unsigned>(Tiles::kBytes));
-    if (status != cudaSuccess) return status;
-    const auto ask = [=](ClustersAtOnce* answer, int) {
-        for (int parts = 1; parts <= kMostParts; ++parts) {
-            cudaLaunchAttribute cluster{};
-            cluster.id = cudaLaunchAttributeClusterDimension;
-            cluster.val.clusterDim.x = cluster.val.clusterDim.z = 1;
-            cluster.val.clusterDim.y = static_cast<unsigned>(parts);
-            cudaLaunchConfig_t config{};
-            config.gridDim = dim3(1, static_cast<unsigned>(parts));
-            config.blockDim = dim3(Tiles::kThreads);
-            config.dynamicSmemBytes = Tiles::kBytes;
-            config.attrs = &cluster;
-            config.numAttrs = 1;
-            int count = 0;
-            const cudaError_t error = cudaOccupancyMaxActiveClusters(&count, kernel, &config);
-            if (error != cudaSuccess) return error;
-            answer->of[parts] = count;
-        }
-        return cudaSuccess;
-    };
-    return warp_softmax::ask_once(clusters, ask, reinterpret_cast<const void*>(kernel));
 }
 
 template <class Tiles, class T, class Epilogue>
@@ -368,16 +351,7 @@ cudaError_t few_rows_with(const Problem<T>& g, const FewRowsPlan& plan, const Ep
 template <class T, class Epilogue>
 cudaError_t few_rows_with(const Problem<T>& g, const Epilogue& epilogue, cudaStream_t stream,
                           bool early = false) {
-    FewRowsPlan plan{few_rows_height(g), 1};
-    const cudaError_t status = status_of(g, plan.rows, FewRowsTile<16>::kCols);
-    if (status != cudaSuccess || is_empty(g)) return status;
-    if (softmax_stages::this_chip().capability != 9) return cudaErrorNotSupported;
-    ClustersAtOnce clusters{};
-    const cudaError_t found = with_few_rows_tile(g, plan.rows, [&](auto tiles) {
-        return find_clusters<decltype(tiles), T, Epilogue>(&clusters);
-    });
-    if (found != cudaSuccess) return found;
-    plan.parts = few_rows_parts(g, plan.rows, clusters);
+    const FewRowsPlan plan = few_rows_plan(g, softmax_stages::this_chip().multiprocessors);
     return few_rows_with(g, plan, epilogue, stream, early);
 }
 

@@ -42,6 +42,9 @@ struct GemmPlan {
     const char* reason;
     size_t workspace_bytes;       // of copies of A and B whose lines are aligned
     size_t more_workspace_bytes;  // if not 0: with so much, the call could multiply such copies
+    // What few_rows or hopper then does.
+    batched_gemm::FewRowsPlan of_few_rows{};
+    batched_gemm::HopperPlan of_hopper{};
 };
 
 // Returns the call as the kernels' Problem.
@@ -71,29 +74,6 @@ batched_gemm::Problem<T> gemm_problem(const T* a, const T* b, T* c, int64_t batc
             matrices(c, m, n, o.ld_c, o.stride_c, false)};
 }
 
-// Returns the number of parts of k with which few_rows.cuh's kernel is estimated to be fastest, and sets *clocks to its time in
-// clocks of an H100. See clocks_of_hopper().
-template <class T>
-int64_t few_rows_parts(const batched_gemm::Problem<T>& g, int64_t multiprocessors, double* clocks) {
-    constexpr double kStart = 5500, kOfWave = 5000, kOfProduct = 4.1, kBytesPerClock = 44;
-    constexpr int64_t kCols = batched_gemm::FewRowsTile<16>::kCols;
-    const int64_t rows = batched_gemm::few_rows_height(g), steps = (g.k + 63) / 64;
-    const double tiles = batched_gemm::count_tiles(g, rows, kCols);
-    const double of_step = std::max(kOfProduct * static_cast<double>(std::max<int64_t>(rows, 32)),
-                                    static_cast<double>((rows + kCols) * 128) / kBytesPerClock);
-    int64_t best = 1;
-    for (int64_t parts = 1; parts <= batched_gemm::kMostParts && parts <= steps; ++parts) {
-        // A cluster lies in one of the chip's groups of 16 multiprocessors or more; one group may have fewer.
-        const int64_t clusters =
-            parts <= 2 ? multiprocessors / parts : (multiprocessors - 8) / 16 * (16 / parts);
-        const double waves = std::ceil(tiles / static_cast<double>(std::max<int64_t>(1, clusters)));
-        const double of_part = static_cast<double>((steps + parts - 1) / parts) * of_step;
-        const double time = kStart + waves * (of_part + kOfWave);
-        if (parts == 1 || time < *clocks) best = parts, *clocks = time;
-    }
-    return best;
-}
-
 // True if hopper_gemm.cuh's kernel is estimated to be faster than that of mma. With a short k, memory limits both; then its tiles
 // pay only if C is too large for the L2.
 template <class T>
@@ -106,15 +86,15 @@ bool gains_from_hopper(const batched_gemm::Problem<T>& g) {
 // The same against tensor_core, if `bytes` of A and B have to be copied first. Tiles of tensor_core take 7000 clocks per 64
 // elements along k, and 4500 beside these.
 template <class T>
-bool gains_from_packing(const batched_gemm::Problem<T>& g, int64_t multiprocessors, size_t bytes) {
+bool gains_from_packing(const batched_gemm::Problem<T>& g, const batched_gemm::HopperPlan& plan,
+                        int64_t multiprocessors, size_t bytes) {
     if (g.k == 0) return false;
     constexpr double kOfLaunch = 5000, kBytesPerClock = 900, kOfStep = 7000, kOfTile = 4500;
     const double of_copies =
         bytes == 0 ? 0 : kOfLaunch + 2 * static_cast<double>(bytes) / kBytesPerClock;
     const double tiles = batched_gemm::count_tiles(g, 128, 128);
     const double waves = std::ceil(tiles / static_cast<double>(multiprocessors));
-    const batched_gemm::HopperPlan plan = batched_gemm::hopper_plan(g, multiprocessors);
-    return of_copies + batched_gemm::clocks_of_hopper(g, plan, multiprocessors) <
+    return of_copies + plan.clocks <
            waves * (static_cast<double>((g.k + 63) / 64) * kOfStep + kOfTile);
 }
 
@@ -124,20 +104,26 @@ GemmPlan plan_of(const batched_gemm::Problem<T>& g, const Chip& chip, size_t byt
     constexpr int64_t kTile = batched_gemm::kTile, kBlockTile = batched_gemm::kBlockTile;
     size_t packed = 0;  // bytes of a workspace that would speed up the ways below
     if constexpr (sizeof(T) == 2) {
+        const int64_t multiprocessors = chip.multiprocessors;
+        batched_gemm::HopperPlan of_hopper{};
+        if (chip.capability == 9) of_hopper = batched_gemm::hopper_plan(g, multiprocessors);
+        const auto hopper = [&](const char* reason, size_t copies) {
+            return GemmPlan{GemmWay::hopper, 1, reason, copies, 0, {}, of_hopper};
+        };
         if (chip.capability == 9 && batched_gemm::consists_of_packs(g) && g.k > 0) {
-            if (g.k > batched_gemm::kShortK) {
-                const int64_t sms = chip.multiprocessors;
-                double few = 0;
-                const int64_t parts = few_rows_parts(g, sms, &few);
-                if (few < batched_gemm::clocks_of_hopper(g, batched_gemm::hopper_plan(g, sms), sms))
-                    return {GemmWay::few_rows, parts, "few tiles: the blocks of a cluster share k",
-                            0, 0};
-            }
+            const auto few = batched_gemm::few_rows_plan(g, multiprocessors);
+            if (g.k > batched_gemm::kShortK && few.clocks < of_hopper.clocks)
+                return {GemmWay::few_rows,
+                        few.parts,
+                        "few tiles: the blocks of a cluster share k",
+                        0,
+                        0,
+                        few};
             if (gains_from_hopper(g))
-                return {GemmWay::hopper, 1, "wgmma; copies and results beside the products", 0, 0};
+                return hopper("wgmma; copies and results beside the products", 0);
         }
         if (chip.capability >= 8 && batched_gemm::consists_of_packs(g)) {
-            const int64_t parts = batched_gemm::split_k_parts(g, chip.multiprocessors);
+            const int64_t parts = batched_gemm::split_k_parts(g, multiprocessors);
             constexpr int64_t kFewest = 4;  // two lose at 16 x 128 x 128 x 128
             if (parts >= kFewest && chip.largest_cluster > 0)
                 return {GemmWay::split_k, parts, "few tiles: the blocks of a cluster share k", 0,
@@ -146,12 +132,12 @@ GemmPlan plan_of(const batched_gemm::Problem<T>& g, const Chip& chip, size_t byt
                     0};
         }
         packed = batched_gemm::PackedOperands<T>(g).bytes();
-        if (chip.capability != 9 || !gains_from_packing(g, chip.multiprocessors, packed)) {
+        if (chip.capability != 9 || !gains_from_packing(g, of_hopper, multiprocessors, packed)) {
             packed = 0;
         } else if (packed == 0) {
-            return {GemmWay::hopper, 1, "wgmma; threads write the lines of C", 0, 0};
+            return hopper("wgmma; threads write the lines of C", 0);
         } else if (bytes >= packed) {
-            return {GemmWay::hopper, 1, "wgmma, on copies with aligned lines", packed, 0};
+            return hopper("wgmma, on copies with aligned lines", packed);
         }
     }
     // Choose the highest rung whose tiles C fills at least by half in each direction.
@@ -184,13 +170,12 @@ cudaError_t multiply(const batched_gemm::Problem<T>& g, void* workspace, size_t 
         cudaError_t status = cudaErrorNotSupported;
         if (plan.way == GemmWay::split_k)
             status = batched_gemm::split_k_gemm(g, plan.parts, stream);
-        if (plan.way == GemmWay::few_rows) {
-            const batched_gemm::FewRowsPlan of{batched_gemm::few_rows_height(g),
-                                               static_cast<int>(plan.parts)};
-            status = batched_gemm::few_rows_with(g, of, batched_gemm::Plain{}, stream);
-        }
+        if (plan.way == GemmWay::few_rows)
+            status =
+                batched_gemm::few_rows_with(g, plan.of_few_rows, batched_gemm::Plain{}, stream);
         if (plan.way == GemmWay::hopper)
-            status = batched_gemm::packed_with(g, workspace, batched_gemm::Plain{}, stream);
+            status = batched_gemm::packed_with(g, plan.of_hopper, workspace, batched_gemm::Plain{},
+                                               stream);
         if (plan.way == GemmWay::mma ||
             (plan.way >= GemmWay::few_rows && status == cudaErrorNotSupported))
             status = batched_gemm::mma_gemm(g, stream);

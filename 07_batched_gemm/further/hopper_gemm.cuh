@@ -19,15 +19,16 @@
 
 namespace batched_gemm {
 
-// A tile of C is 128 x kColumns: 64, 128 or 256. A block has three warpgroups: two multiply 64 rows each; of the last one, a warp
-// copies tiles of A and B, and a warp for each multiplying warpgroup stores results. Shared memory holds a ring of stages, each
-// a tile of A and a tile of B with 128 bytes along k, and two patches per multiplying warpgroup for slices of results: 64 rows
-// of 128 bytes. Patches for all 256 columns would cost a stage. Sizes are in bytes.
-template <int kColumns>
+// A tile of C is 128 x kColumns: 64, 128 or 256; or 192 x 128. A block has two or three warpgroups that multiply 64 rows each, and
+// one more, of which a warp copies tiles of A and B, and a warp for each multiplying warpgroup stores results. Shared memory
+// holds a ring of stages, each a tile of A and a tile of B with 128 bytes along k, and two patches per multiplying warpgroup for
+// slices of results: 64 rows of 128 bytes. Patches for all 256 columns would cost a stage. Sizes are in bytes.
+template <int kColumns, int kWarpgroups = 2>
 struct HopperTile {
-    static constexpr int kRows = 128, kCols = kColumns, kLine = 128;
-    static constexpr int kStages = kCols == 256 ? 4 : kCols == 128 ? 6 : 8;
-    static constexpr int kMultipliers = 2, kThreads = (kMultipliers + 1) * 128;
+    static constexpr int kMultipliers = kWarpgroups, kThreads = (kMultipliers + 1) * 128;
+    static constexpr int kRows = 64 * kMultipliers, kCols = kColumns, kLine = 128;
+    static constexpr int kStages = kRows * kCols > 128 * 128 ? 4 : kCols == 128 ? 6 : 8;
+    static constexpr int kRegisters = kMultipliers == 2 ? 232 : 152;  // of a multiplying thread
     static constexpr int kOfA = kRows * kLine, kOfB = kCols * kLine;
     static constexpr int kSlice = 64 * kLine, kPatches = 2;
     static constexpr int kSums = kCols / 2;  // of a thread
@@ -372,7 +373,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
         }
         __syncwarp();
     } else {
-        hopper::take_registers<232>();
+        hopper::take_registers<Tile::kRegisters>();
         // One thread per block of the cluster arrives there, because each block writes to this block's stages.
         const auto release = [&](int stage) {
             const int thread = static_cast<int>(threadIdx.x) % 128;
@@ -451,25 +452,37 @@ using NarrowestTile = HopperTile<sizeof(Result) == 1 ? 128 : 64>;
 
 struct HopperPlan {
     int cols;  // of a tile: 64 (not for results of one byte), 128, or 256 (not for results of four bytes)
-    int blocks;  // of a cluster; they share their tiles of B
-    int band;    // rows of tiles, see TileOrder
+    int blocks;         // of a cluster; they share their tiles of B
+    int band;           // rows of tiles, see TileOrder
+    int rows = 128;     // of a tile, or 192 with 128 columns and results of two bytes
+    double clocks = 0;  // estimated, see clocks_of_hopper()
 };
 // Estimates the time of a product in clocks of an H100. A step of a block takes as long as its products or as its copies,
-// whichever is longer: each multiprocessor multiplies 128 x 64 x 64 elements of 16 bits in 256 clocks, and the L2 delivers 44 bytes
-// per clock to it. The constants follow from the times of 41 shapes.
+// whichever is longer: each multiprocessor multiplies 128 x 64 x 64 elements of 16 bits in 256 clocks, three quarters as many with
+// 192 rows. Boxes of TMA that lie wholly beyond the edges cost nothing. See also kClocksPerLine.
 template <class T, class Result>
 double clocks_of_hopper(const Problem<T, Result>& g, const HopperPlan& plan,
                         int64_t multiprocessors) {
-    constexpr double kStart = 6500, kOfTile = 500, kOfProduct = 4.1, kBytesPerClock = 44;
+    constexpr double kStart = 6500, kOfBlock = 50, kOfColumn = 4;
+    const double of_product = plan.rows == 192 ? 5.3 : 4.1;
     constexpr int64_t kElements = HopperTile<64>::kLine / sizeof(T);  // of a line
     const int64_t clusters = std::max<int64_t>(1, multiprocessors / plan.blocks);
-    const double tiles = count_tiles(g, HopperTile<64>::kRows * int64_t{plan.blocks}, plan.cols);
+    const double tiles = count_tiles(g, plan.rows * int64_t{plan.blocks}, plan.cols);
     const double waves = std::ceil(tiles / static_cast<double>(clusters));
-    const double lines = HopperTile<64>::kRows + static_cast<double>(plan.cols) / plan.blocks;
-    const double of_step =
-        std::max(kOfProduct * plan.cols, lines * HopperTile<64>::kLine / kBytesPerClock);
+    const auto lines = [](int64_t of_tile, int64_t all, int64_t of_box) {
+        return static_cast<double>(std::min(of_tile, (all + of_box - 1) / of_box * of_box));
+    };
+    const double rows = lines(plan.rows, g.m, g.a.transposed ? 64 : plan.rows),
+                 cols = lines(plan.cols, g.n, g.b.transposed ? plan.cols / 2 : 64);
+    const double of_products = of_product * plan.rows * plan.cols / HopperTile<64>::kRows;
+    const double of_copies =
+        rows * hopper::kClocksPerLine +
+        cols / plan.blocks *
+            (hopper::streams_b(g) ? hopper::kClocksPerLineOfMemory : hopper::kClocksPerLine);
     const auto steps = static_cast<double>((g.k - 1) / kElements + 1);
-    return kStart + waves * (steps * of_step + kOfTile);
+    return kStart + kOfBlock * plan.blocks +
+           waves * (steps * std::max(of_products, of_copies) +
+                    kOfColumn * std::min<double>(plan.cols, static_cast<double>(g.n)));
 }
 // Up to this k, writing C takes longer than the products.
 inline constexpr int64_t kShortK = 128;
@@ -477,18 +490,21 @@ inline constexpr int64_t kShortK = 128;
 template <class T, class Result>
 HopperPlan hopper_plan(const Problem<T, Result>& g, int64_t multiprocessors) {
     constexpr int kNarrowest = NarrowestTile<Result>::kCols;
+    constexpr double kGain =
+        0.96;  // tiles of 192 rows have to gain more than the estimate is good for
     const int widest = g.k <= kShortK && is_loadable(g.c, g.batch) ? kNarrowest
                        : sizeof(Result) == 4                       ? 128
                                                                    : 256;
     HopperPlan best{};
-    double least = 0;
-    for (int cols = kNarrowest; cols <= widest; cols *= 2) {
-        for (int blocks = 1; blocks <= (g.m > HopperTile<64>::kRows ? 2 : 1); ++blocks) {
-            const HopperPlan plan{cols, blocks, 8};
-            const double clocks = clocks_of_hopper(g, plan, multiprocessors);
-            if (best.cols == 0 || clocks <= least) best = plan, least = clocks;
+    const auto compare = [&](int rows, int cols, double gain) {
+        for (int blocks = 1; blocks <= (g.m > rows ? 2 : 1); ++blocks) {
+            HopperPlan plan{cols, blocks, 8, rows};
+            plan.clocks = clocks_of_hopper(g, plan, multiprocessors);
+            if (best.cols == 0 || plan.clocks < gain * best.clocks) best = plan;
         }
-    }
+    };
+    for (int cols = widest; cols >= kNarrowest; cols /= 2) compare(128, cols, 1);
+    if (sizeof(Result) == 2 && widest == 256) compare(192, 128, kGain);
     return best;
 }
 // The same for the current device.
@@ -543,8 +559,10 @@ cudaError_t launch_hopper(const Problem<T, Result>& g, const HopperPlan& plan, i
     static_assert(std::is_same_v<SumType, hopper::SumOf<T>> ||
                       (std::is_same_v<SumType, __half> && std::is_same_v<T, __half>),
                   "only products of half can be summed in half");
-    const bool is_tile = plan.cols == NarrowestTile<Result>::kCols || plan.cols == 128 ||
-                         (plan.cols == 256 && sizeof(Result) < 4);
+    const bool is_low = plan.cols == NarrowestTile<Result>::kCols || plan.cols == 128 ||
+                        (plan.cols == 256 && sizeof(Result) < 4);
+    const bool is_tile =
+        plan.rows == 192 ? plan.cols == 128 && sizeof(Result) == 2 : plan.rows == 128 && is_low;
     if (!is_tile || plan.blocks < 1 || plan.blocks > 2 || plan.band < 1)
         return cudaErrorInvalidValue;
     const cudaError_t status = status_of(g, HopperTile<64>::kRows, plan.cols);
@@ -560,6 +578,9 @@ cudaError_t launch_hopper(const Problem<T, Result>& g, const HopperPlan& plan, i
     const auto launch = [&](auto tile) {
         return launch_hopper_tiles<decltype(tile), SumType>(g, plan, at_once, epilogue, stream);
     };
+    if constexpr (sizeof(Result) == 2) {
+        if (plan.rows == 192) return launch(HopperTile<128, 3>{});
+    }
     if constexpr (sizeof(Result) < 4) {
         if (plan.cols == 256) return launch(HopperTile<256>{});
     }

@@ -563,6 +563,22 @@ cudaError_t describe_operand(CUtensorMap* map, const Matrices<T>& x, bool turned
                   : describe(map, x, count, k, batch, box, type);
 }
 
+// Estimates, fitted to 21 shapes on an H200, whose multiprocessors are those of an H100. A multiprocessor loads 46 bytes per clock
+// from the L2, but 34 of a B that the L2 does not hold; all of them together load 2100 from memory. Clocks of a line of 128 bytes:
+inline constexpr double kClocksPerLine = 128. / 46, kClocksPerLineOfMemory = 128. / 34;
+inline constexpr double kBytesOfMemoryPerClock = 2100;
+template <class T, class Result>
+double bytes_of_b(const Problem<T, Result>& g) {
+    const double matrices =
+        g.b.each == nullptr && g.b.stride == 0 ? 1 : static_cast<double>(g.batch);
+    return sizeof(T) * matrices * static_cast<double>(g.n) * static_cast<double>(g.k);
+}
+// True if B comes from memory: if it is too large for the L2 and so few rows of C need it that it is read about once.
+template <class T, class Result>
+bool streams_b(const Problem<T, Result>& g) {
+    return g.m <= 256 && bytes_of_b(g) > 40 << 20;
+}
+
 // Allows a kernel `bytes` of dynamic shared memory. Returns cudaErrorNotSupported if it was not compiled for sm_90a.
 template <class Kernel>
 cudaError_t prepare(Kernel kernel, unsigned bytes) {

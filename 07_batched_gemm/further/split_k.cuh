@@ -53,23 +53,22 @@ __device__ void write_four(const float (&sums)[4], const Problem<T>& g, const Ep
     *reinterpret_cast<Pack<T, 4>*>(c) = pack;
 }
 
-// Adds up the sums that the blocks of a cluster have for one tile of C, kTileRows x kTileCols in lines kPitch apart in `own`,
-// and writes results. Each block takes the same share of the tile, in whole warps; kBlockThreads of its threads call this,
-// `thread` is a thread's number. All blocks must have stored their sums. If there are several, other blocks may exit when
-// cluster.barrier_wait() returns.
+// Adds up the sums that the blocks of a cluster have for one tile of C, in lines as in SumsOfTile, and writes results. Each
+// block takes the same share of the tile, in whole warps. All blocks must have stored their sums. If there are several, other
+// blocks may exit when cluster.barrier_wait() returns.
 // Cluster: cooperative_groups::cluster_group, which is declared for sm_90 and later alone.
-template <int kTileRows, int kTileCols, int kPitch, int kBlockThreads, class Cluster, class T,
-          class Epilogue>
-__device__ void add_up(const Cluster& cluster, float* own, int thread, const Problem<T>& g,
+template <class Cluster, class T, class Epilogue>
+__device__ void add_up(const Cluster& cluster, float* own, const Problem<T>& g,
                        const Epilogue& epilogue, const Tile& tile) {
-    constexpr int kPack = 4, kAcross = kTileCols / kPack, kLanes = 32;
-    const int64_t rows = g.m - tile.row < kTileRows ? g.m - tile.row : kTileRows;
+    constexpr int kPack = 4, kAcross = Few::kCols / kPack, kLanes = 32;
+    constexpr int kPitch = SumsOfTile::kPitch;
+    const int64_t rows = g.m - tile.row < Few::kRows ? g.m - tile.row : Few::kRows;
     const int packs = static_cast<int>(rows) * kAcross, warps = (packs + kLanes - 1) / kLanes;
     const int parts = static_cast<int>(gridDim.y), part = static_cast<int>(blockIdx.y);
-    const int first = warps * part / parts * kLanes + thread,
+    const int first = warps * part / parts * kLanes + static_cast<int>(threadIdx.x),
               end = warps * (part + 1) / parts * kLanes;
     if (first >= end && parts > 1) cluster.barrier_arrive();
-    for (int i = first; i < end; i += kBlockThreads) {
+    for (int i = first; i < end; i += Few::kThreads) {
         const int64_t c_row = tile.row + i / kAcross, c_col = tile.col + i % kAcross * kPack;
         const bool is_there = i < packs && c_col < g.n;
         float4 four[kMostParts];
@@ -88,7 +87,7 @@ __device__ void add_up(const Cluster& cluster, float* own, int thread, const Pro
             total[2] += four[from].z, total[3] += four[from].w;
         }
         // The thread has read its last sums: other blocks may exit while it writes.
-        if (i + kBlockThreads >= end && parts > 1) cluster.barrier_arrive();
+        if (i + Few::kThreads >= end && parts > 1) cluster.barrier_arrive();
         if (!is_there) continue;
         write_four(total, g, epilogue, tile.batch, c_row, c_col);
     }
@@ -128,8 +127,7 @@ __global__ void __launch_bounds__(Few::kThreads, Few::kBlocksPerMultiprocessor)
     }
     cluster.sync();  // all blocks have stored their sums
 
-    add_up<Few::kRows, Few::kCols, kPitch, Few::kThreads>(
-        cluster, own, static_cast<int>(threadIdx.x), g, epilogue, tile);
+    add_up(cluster, own, g, epilogue, tile);
     if (parts > 1) cluster.barrier_wait();  // all blocks have read this block's sums
 #endif
 }
