@@ -352,9 +352,10 @@ const softmax_stages::Chip kH200{132, 231424, 16, 4.27e6}, kA100{108, 166912, 0,
 
 TEST_CASE("the plan of attention on Hopper") {
     const auto plan = [](int64_t batch, int64_t queries, int64_t keys, int64_t size,
-                         size_t bytes = 0, int64_t key_heads = 0) {
+                         size_t bytes = 0, int64_t key_heads = 0, bool causal = false) {
         softmax_stages::AttentionOptions options;
         options.key_heads = key_heads;
+        options.causal = causal;
         return softmax_stages::attention_plan<__half>(batch, 16, queries, keys, size, options,
                                                       kH200, bytes);
     };
@@ -363,11 +364,16 @@ TEST_CASE("the plan of attention on Hopper") {
     CHECK(plan(4, 8192, 8192, 64).queries == 192);
     CHECK(plan(4, 8192, 8192, 256).way == AttentionWay::hopper);
     CHECK(plan(4, 8192, 8192, 100).way == AttentionWay::mma);  // heads of no whole packs
-    CHECK(plan(32, 384, 384, 64).way == AttentionWay::short_keys);
-    CHECK(plan(32, 384, 384, 64).queries == 384);
+    CHECK(plan(32, 512, 512, 64).way == AttentionWay::short_keys);
+    CHECK(plan(32, 512, 512, 64).queries == 512);
+    CHECK(plan(32, 384, 384, 64).way == AttentionWay::hopper);  // two full blocks of 192
+    CHECK(plan(32, 321, 384, 64).way == AttentionWay::hopper);
+    CHECK(plan(32, 320, 384, 64).way == AttentionWay::short_keys);
+    CHECK(plan(32, 192, 384, 64).way == AttentionWay::short_keys);
+    CHECK(plan(32, 384, 384, 64, 0, 0, true).way == AttentionWay::short_keys);
     CHECK(plan(4, 512, 512, 64).queries == 256);  // 128 units for 132 multiprocessors
-    CHECK(plan(32, 384, 640, 64).way == AttentionWay::short_keys);
-    CHECK(plan(32, 384, 641, 64).way == AttentionWay::hopper);
+    CHECK(plan(32, 512, 640, 64).way == AttentionWay::short_keys);
+    CHECK(plan(32, 512, 641, 64).way == AttentionWay::hopper);
     CHECK(plan(32, 384, 384, 72).way == AttentionWay::hopper);
     CHECK(plan(64, 1, 8192, 128).way == AttentionWay::few_queries);
     CHECK(plan(64, 16, 8192, 128).way == AttentionWay::few_queries);

@@ -146,9 +146,10 @@ AttentionPlan plan_of(const fused_attention::AttentionProblem<T>& g, const Chip&
             if (without.parts > 1 && kFewest * blocks < sms) return without;
             const size_t more =
                 may_share && kFewest * blocks < sms ? without.more_workspace_bytes : 0;
-            // Blocks of 192 queries are faster if the last one of each head is nearly full.
-            const int64_t padded = (g.queries + kRowsOfQ - 1) / kRowsOfQ * kRowsOfQ;
-            const bool is_full = padded >= 2 * queries && padded % queries == 0;
+            // Without masks, blocks of 192 queries are faster if the last one of each head is full, too (measured).
+            const bool is_masked = g.causal || g.lengths != nullptr || g.first_query != nullptr;
+            const bool is_full = !is_masked && (g.queries - 1) / kRowsOfQ % 3 == 2 &&
+                                 g.queries > decltype(tiles)::kQueries;
             if (g.size <= fused_attention::ShortAttention::kSize &&
                 g.keys <= fused_attention::kMostShortKeys && !is_full) {
                 const int64_t parts = fused_attention::short_parts(g, sms);
