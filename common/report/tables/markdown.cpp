@@ -31,7 +31,7 @@ std::string with_thousands(double value) {
     const std::string digits = io::number(value, 0);
     std::string text;
     for (size_t i = 0; i < digits.size(); ++i) {
-        if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
+        if (i > 0 && digits[i - 1] != '-' && (digits.size() - i) % 3 == 0) text += ',';
         text += digits[i];
     }
     return text;
