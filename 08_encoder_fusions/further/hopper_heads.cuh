@@ -121,6 +121,7 @@ __device__ inline void store_rows(const unsigned char* tile, const CUtensorMap& 
     } else {
         T* const o = rows_of(g.o, packed, sequence, head) + first * g.o.row;
         const int chunks = static_cast<int>(g.size) / 8;
+#pragma unroll 1
         for (int i = lane; i < (end - first) * chunks; i += 32) {
             const int line = i / chunks, chunk = i % chunks;
             *reinterpret_cast<uint4*>(o + line * g.o.row + chunk * 8) =
