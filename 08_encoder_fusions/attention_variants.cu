@@ -309,23 +309,23 @@ std::vector<runner::Variant> hopper_variants() {
                    ? "more than " + std::to_string(fused_attention::kMostShortKeys) + " keys"
                    : others(shape, dtype);
     };
-    return {step("attention_one_warpgroup", "TMA and wgmma: 64 queries, 128 keys at a time",
+    return {step("attention_one_warpgroup", "TMA and wgmma, 64 queries a block",
                  fused_attention::kRowsOfQ,
                  [](const auto& g, cudaStream_t stream) {
                      return fused_attention::attention_one_warpgroup(g, stream);
                  }),
-            step("attention_ring", "a warp copies, two warpgroups compute 64 queries each",
+            step("attention_ring", "one warp copies, two warpgroups compute",
                  fused_attention::AttentionRing<64>::kQueries,
                  [](const auto& g, cudaStream_t stream) {
                      return fused_attention::attention_ring(g, stream);
                  }),
-            step("attention_turns", "the two warpgroups have the tensor cores in turn",
+            step("attention_turns", "two warpgroups use tensor cores in turn",
                  fused_attention::AttentionTurns<64>::kQueries,
                  [](const auto& g, cudaStream_t stream) {
                      return fused_attention::attention_turns(g, stream);
                  }),
-            on_hopper("attention_hopper", "the next scores beside these sums; persistent blocks",
-                      Kind::attention, team_of_last, fused_attention::kMostSize, last),
+            on_hopper("attention_hopper", "the next scores beside these sums", Kind::attention,
+                      team_of_last, fused_attention::kMostSize, last),
             on_hopper("attention_hopper_sum", "the same, and each query's log-sum-exp",
                       Kind::attention_with_sum, team_of_last, fused_attention::kMostSize, last),
             few_keys};
