@@ -235,23 +235,20 @@ runner::Variant by_few_queries(const std::string& name, const std::string& summa
     return with_whole_packs(few);
 }
 
-// Returns the team of attention_hopper() and the steps before it.
 Team team_of_hopper(int64_t size) {
     return fused_attention::with_hopper_attention(size, [](auto tiles) -> Team {
         return {decltype(tiles)::kQueries, 1, 1, decltype(tiles)::kKeys};
     });
 }
+// Returns the queries per block of attention_short() on the current device.
+template <class T>
+int queries_of_short(const AttentionProblem<T>& g) {
+    return fused_attention::short_queries(g, softmax_stages::this_chip().multiprocessors);
+}
 Team team_of_short(const Shape& s) {
     AttentionProblem<__half> g{};
     g.batch = s.batch, g.heads = s.heads, g.queries = s.queries;
-    constexpr int64_t kRows = fused_attention::kRowsOfQ;
-    const int64_t tiles = (s.queries + kRows - 1) / kRows,
-                  parts = s.batch * s.heads * s.queries == 0
-                              ? 1
-                              : fused_attention::short_parts(
-                                    g, softmax_stages::this_chip().multiprocessors);
-    return {std::max<int64_t>(1, (tiles + parts - 1) / parts) * kRows, 1, 1,
-            fused_attention::ShortAttention::kKeys};
+    return {queries_of_short(g), 1, 1, fused_attention::ShortAttention::kKeys};
 }
 
 // team_at(shape): how blocks share the work. attention_mma() computes tensors whose rows do not lie at multiples of 16 bytes.
@@ -290,7 +287,8 @@ std::vector<runner::Variant> hopper_variants() {
             [=](const Shape&) {
                 return Team{queries, 1, 1, fused_attention::OneWarpgroup<64>::kKeys};
             },
-            128, [=](const auto& g, const Call& call) { return launch(g, call.stream); });
+            fused_attention::kMostSizeOfSteps,
+            [=](const auto& g, const Call& call) { return launch(g, call.stream); });
     };
     const auto team_of_last = [](const Shape& s) { return team_of_hopper(s.size); };
     const auto last = [](const auto& g, const Call& call) {
@@ -299,9 +297,7 @@ std::vector<runner::Variant> hopper_variants() {
     runner::Variant few_keys = on_hopper(
         "attention_short", "all keys of a head on the chip", Kind::attention, team_of_short,
         fused_attention::ShortAttention::kSize, [](const auto& g, const Call& call) {
-            return fused_attention::attention_short(
-                g, fused_attention::short_parts(g, softmax_stages::this_chip().multiprocessors),
-                call.stream);
+            return fused_attention::attention_short(g, queries_of_short(g), call.stream);
         });
     few_keys.obstacle = [others = few_keys.obstacle](const Shape& shape,
                                                      DType dtype) -> std::string {

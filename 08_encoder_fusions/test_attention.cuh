@@ -188,7 +188,7 @@ TEST_CASE("a packed sequence has the same result as alone, to the bit") {
     packed_is_as_alone<__half>(
         [](const auto& g) { return fused_attention::attention_hopper(g, nullptr); });
     packed_is_as_alone<__nv_bfloat16>(
-        [](const auto& g) { return fused_attention::attention_short(g, 2, nullptr); });
+        [](const auto& g) { return fused_attention::attention_short(g, 128, nullptr); });
 }
 
 // Five queries, two heads, 40 keys: with a causal mask query i sees keys 0 to 35 + i. Returns the bits of o.
@@ -265,7 +265,7 @@ TEST_CASE("a NaN that a query does not see changes its result by no more than ro
     nan_stays_nearly_unseen([](const auto& g) { return attention_ring(g, nullptr); });
     nan_stays_nearly_unseen([](const auto& g) { return attention_turns(g, nullptr); });
     nan_stays_nearly_unseen([](const auto& g) { return attention_hopper(g, nullptr); });
-    nan_stays_nearly_unseen([](const auto& g) { return attention_short(g, 1, nullptr); });
+    nan_stays_nearly_unseen([](const auto& g) { return attention_short(g, 64, nullptr); });
 }
 
 TEST_CASE("attention refuses what is invalid, and launches nothing for empty sizes") {
@@ -277,7 +277,7 @@ TEST_CASE("attention refuses what is invalid, and launches nothing for empty siz
         CHECK(fused_attention::attention_mma(g, 1, nullptr, 0, nullptr) == first);
         CHECK(fused_attention::few_queries(g, 1, nullptr) == first);
         CHECK(fused_attention::attention_hopper(g, nullptr) == first);
-        CHECK(fused_attention::attention_short(g, 1, nullptr) == first);
+        CHECK(fused_attention::attention_short(g, 64, nullptr) == first);
         CHECK(softmax_stages::attend(g, nullptr, 0, nullptr) == first);
         return first;
     };
@@ -334,16 +334,16 @@ TEST_CASE("attention refuses what is invalid, and launches nothing for empty siz
     few.q.data += 4;
     CHECK(fused_attention::few_queries(few, 1, nullptr) == cudaErrorNotSupported);
     CHECK(fused_attention::attention_hopper(few, nullptr) == cudaErrorNotSupported);
-    CHECK(fused_attention::attention_short(few, 1, nullptr) == cudaErrorNotSupported);
+    CHECK(fused_attention::attention_short(few, 64, nullptr) == cudaErrorNotSupported);
     CHECK(fused_attention::attention_ring(few, nullptr) == cudaErrorNotSupported);
     few = packed.problem(false);
     CHECK(fused_attention::attention_ring(few, nullptr) == cudaErrorNotSupported);  // packed
     CHECK(fused_attention::attention_short(few, 0, nullptr) == cudaErrorInvalidValue);
     few.keys = 641;
-    CHECK(fused_attention::attention_short(few, 1, nullptr) == cudaErrorNotSupported);
+    CHECK(fused_attention::attention_short(few, 64, nullptr) == cudaErrorNotSupported);
     few.keys = 150;
     few.size = 72;
-    CHECK(fused_attention::attention_short(few, 1, nullptr) == cudaErrorNotSupported);
+    CHECK(fused_attention::attention_short(few, 64, nullptr) == cudaErrorNotSupported);
     few.key_heads = 3;  // of 2 heads
     CHECK(fused_attention::attention_hopper(few, nullptr) == cudaErrorInvalidValue);
 }

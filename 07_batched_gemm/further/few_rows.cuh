@@ -217,7 +217,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
         }
         // The stages have been read: this block's sums of its own units take their place. Number i of a thread: columns of C 8
         // apart by pairs, rows 8 apart by fours. At any time the warps send to different blocks, so all blocks receive equally.
-        asm volatile("bar.sync 1, 256;" ::: "memory");
+        hopper::sync_at(1, 256);
 #pragma unroll
         for (int i = 0; i < Tiles::kRows / 8; ++i) {
             const int unit = i * 8 + ((warp + i) & 7);
@@ -234,7 +234,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
             }
         }
         // A block may exit while sums that it has sent are on their way, but not before it has received all that others send.
-        asm volatile("bar.sync 1, 256;" ::: "memory");
+        hopper::sync_at(1, 256);
         wait_for_others(arrived, 0);
         add_units(own, received, units, g, epilogue, tile);
     }

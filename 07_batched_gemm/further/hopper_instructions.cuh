@@ -297,13 +297,6 @@ __device__ inline float take_sum(uint32_t* pairs, int i) {
         ";\n}"                                                                                  \
         : D48("+f", 0)                                                                          \
         : "l"(a), "l"(b), "r"(adds), "n"(kTurnedA), "n"(kTurnedB))
-#define WGMMA_192(k, types, rest)                                                                \
-    asm volatile(                                                                                \
-        "{\n.reg .pred adds;\nsetp.ne.b32 adds, %98, 0;\n"                                       \
-        "wgmma.mma_async.sync.aligned.m64n192" k "." types " {" SUMS_96 "}, %96, %97, adds" rest \
-        ";\n}"                                                                                   \
-        : D96("+f", 0)                                                                           \
-        : "l"(a), "l"(b), "r"(adds), "n"(kTurnedA), "n"(kTurnedB))
 #define WGMMA_256(k, types, rest)                                        \
     asm volatile(                                                        \
         "{\n.reg .pred adds;\nsetp.ne.b32 adds, %130, 0;\n"              \
@@ -350,13 +343,6 @@ __device__ inline float take_sum(uint32_t* pairs, int i) {
         "wgmma.mma_async.sync.aligned.m64n256k32.s32.s8.s8 {" SUMS_128 "}, %128, %129, adds;\n}" \
         : D128("+r", 0)                                                                          \
         : "l"(a), "l"(b), "r"(adds))
-#define WGMMA_32_OF_REGISTERS(types)                                     \
-    asm volatile(                                                        \
-        "{\n.reg .pred adds;\nsetp.ne.b32 adds, %21, 0;\n"               \
-        "wgmma.mma_async.sync.aligned.m64n32k16.f32." types " {" SUMS_16 \
-        "}, {%16, %17, %18, %19}, %20, adds, 1, 1, 1;\n}"                \
-        : D16("+f", 0)                                                   \
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(adds))
 #define WGMMA_64_OF_REGISTERS(types)                                     \
     asm volatile(                                                        \
         "{\n.reg .pred adds;\nsetp.ne.b32 adds, %37, 0;\n"               \
@@ -437,12 +423,6 @@ __device__ inline void multiply_32_bytes(SumOf<T> (&d)[48], uint64_t a, uint64_t
     if constexpr (std::is_same_v<T, __nv_bfloat16>)
         WGMMA_96("k16", "f32.bf16.bf16", ", 1, 1, %51, %52");
 }
-template <class T, bool kTurnedA, bool kTurnedB>
-__device__ inline void multiply_32_bytes(SumOf<T> (&d)[96], uint64_t a, uint64_t b, int adds) {
-    if constexpr (std::is_same_v<T, __half>) WGMMA_192("k16", "f32.f16.f16", ", 1, 1, %99, %100");
-    if constexpr (std::is_same_v<T, __nv_bfloat16>)
-        WGMMA_192("k16", "f32.bf16.bf16", ", 1, 1, %99, %100");
-}
 // The same with sums in half, two in a register.
 template <class T, bool kTurnedA, bool kTurnedB>
 __device__ inline void multiply_32_bytes(uint32_t (&d)[16], uint64_t a, uint64_t b, int adds) {
@@ -456,14 +436,8 @@ template <class T, bool kTurnedA, bool kTurnedB>
 __device__ inline void multiply_32_bytes(uint32_t (&d)[64], uint64_t a, uint64_t b, int adds) {
     WGMMA_256_OF_HALVES();
 }
-// The same for A in registers and a turned B. Of A, 64 rows of 16 elements, a thread holds those that it holds of results: see
+// The same for a turned B, and for A in registers: 64 rows of 16 elements, which warps and lanes hold as they hold results. See
 // the layout of `a` in mma_instructions.cuh.
-template <class T>
-__device__ inline void multiply_registers(float (&d)[16], const uint32_t (&a)[4], uint64_t b,
-                                          int adds) {
-    if constexpr (std::is_same_v<T, __half>) WGMMA_32_OF_REGISTERS("f16.f16");
-    if constexpr (std::is_same_v<T, __nv_bfloat16>) WGMMA_32_OF_REGISTERS("bf16.bf16");
-}
 template <class T>
 __device__ inline void multiply_registers(float (&d)[32], const uint32_t (&a)[4], uint64_t b,
                                           int adds) {
@@ -499,7 +473,6 @@ __device__ inline void multiply_registers(float (&d)[128], const uint32_t (&a)[4
 #undef WGMMA_64
 #undef WGMMA_128
 #undef WGMMA_96
-#undef WGMMA_192
 #undef WGMMA_256
 #undef WGMMA_64_OF_HALVES
 #undef WGMMA_128_OF_HALVES
@@ -507,7 +480,6 @@ __device__ inline void multiply_registers(float (&d)[128], const uint32_t (&a)[4
 #undef WGMMA_64_OF_INTEGERS
 #undef WGMMA_128_OF_INTEGERS
 #undef WGMMA_256_OF_INTEGERS
-#undef WGMMA_32_OF_REGISTERS
 #undef WGMMA_64_OF_REGISTERS
 #undef WGMMA_96_OF_REGISTERS
 #undef WGMMA_128_OF_REGISTERS

@@ -7,9 +7,9 @@
 //   timed      attention
 //   new here   attention_plan(): a pure function that chooses the kernel and the number of blocks that share a query's
 //              keys
-//   traffic    as fused_attention.cuh and attention_mma.cuh
+//   traffic    that of the kernel that the plan chooses
 //   accepts    float, __half, __nv_bfloat16; up to 256 elements per head; any strides; causal masks and masks by
-//              lengths; packed sequences; on request each query's log-sum-exp
+//              lengths; packed sequences; heads of q that share a head of k and v; on request each query's log-sum-exp
 //   rows       0 if a query sees no key or only -inf; NaN if its scores have NaN or +inf
 #pragma once
 #include "../../04_warp_softmax/front_call.cuh"
@@ -34,8 +34,8 @@ struct AttentionOptions {
     const int32_t* first_query = nullptr;
     const int32_t* first_key = nullptr;
     float* log_sum_exp = nullptr;  // of a query's scores, [batch, heads, queries] or [rows, heads]
-    int64_t key_heads =
-        0;  // heads of k and v, which divides heads: consecutive heads of q share one; 0: as many as q has
+    // Heads of k and v, a divisor of heads: consecutive heads of q share one. 0: as many as q has.
+    int64_t key_heads = 0;
     AttentionDistances q, k, v, o;
 };
 
@@ -127,7 +127,6 @@ AttentionPlan plan_of(const fused_attention::AttentionProblem<T>& g, const Chip&
     if constexpr (sizeof(T) == 2) {
         if (chip.capability != 9 || !fused_attention::consists_of_packs(g)) return without;
         const int64_t sms = chip.multiprocessors;
-        const bool may_share = without.parts > 1 || without.more_workspace_bytes > 0;
         if (g.queries * (g.heads / g.heads_of_keys()) <= fused_attention::kRowsOfTile) {
             const auto few = fused_attention::few_queries_plan(g, sms);
             if (without.parts > 1 && !few.fills) return without;
@@ -144,18 +143,16 @@ AttentionPlan plan_of(const fused_attention::AttentionProblem<T>& g, const Chip&
             // A third of the multiprocessors, at twice the speed, is slower than all of them.
             constexpr int64_t kFewest = 3;
             if (without.parts > 1 && kFewest * blocks < sms) return without;
-            const size_t more =
-                may_share && kFewest * blocks < sms ? without.more_workspace_bytes : 0;
-            // Without masks, blocks of 192 queries are faster if the last one of each head is full, too (measured).
+            const size_t more = kFewest * blocks < sms ? without.more_workspace_bytes : 0;
+            // Without masks, attention_hopper's blocks are faster if every block of a head is full (measured).
             const bool is_masked = g.causal || g.lengths != nullptr || g.first_query != nullptr;
-            const bool is_full = !is_masked && (g.queries - 1) / kRowsOfQ % 3 == 2 &&
-                                 g.queries > decltype(tiles)::kQueries;
+            constexpr int kConsumers = decltype(tiles)::kConsumers;
+            const bool is_full = !is_masked && g.queries > queries &&
+                                 (g.queries - 1) / kRowsOfQ % kConsumers == kConsumers - 1;
             if (g.size <= fused_attention::ShortAttention::kSize &&
                 g.keys <= fused_attention::kMostShortKeys && !is_full) {
-                const int64_t parts = fused_attention::short_parts(g, sms);
-                const int64_t of_part = ((g.queries + kRowsOfQ - 1) / kRowsOfQ + parts - 1) / parts;
                 return {AttentionWay::short_keys,
-                        static_cast<int>(of_part) * kRowsOfQ,
+                        fused_attention::short_queries(g, sms),
                         1,
                         "few keys: a block has all of a head's",
                         0,
@@ -209,11 +206,10 @@ cudaError_t attend(const fused_attention::AttentionProblem<T>& g, void* workspac
         if (plan.way == AttentionWay::few_queries)
             status = fused_attention::few_queries(g, plan.parts, stream);
         if (plan.way == AttentionWay::short_keys)
-            status = fused_attention::attention_short(
-                g, fused_attention::short_parts(g, this_chip().multiprocessors), stream);
+            status = fused_attention::attention_short(g, plan.queries, stream);
         if (plan.way == AttentionWay::hopper) status = fused_attention::attention_hopper(g, stream);
         if (status != cudaErrorNotSupported) return status;
-        // Also where the kernels for Hopper were not compiled for sm_90a.
+        // Kernels for Hopper that were not compiled for sm_90a return this error.
         plan = plan_without_hopper(g, this_chip(), usable_bytes(workspace, bytes));
         if (plan.way == AttentionWay::mma)
             return fused_attention::attention_mma(g, plan.parts, workspace, bytes, stream,

@@ -146,7 +146,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
             const Sequence sequence(g, b);
             const int of_tile = at.tile * Tiles::kQueries, first = of_tile + warpgroup * kRowsOfQ;
             if (of_tile >= sequence.queries) continue;
-            // The warpgroup's last query sees `seen` keys, its first one all_see of them, so before that nothing is masked.
+            // The warpgroup's last query sees `seen` keys. Its first query sees all_see keys, so none of these is masked.
             const int seen = seen_from(sequence, first, kRowsOfQ);
             const int all_see = sequence.seen_by(first, g.causal), query = first + thread / 32 * 16;
             WarpgroupSets<T, kSize, kKeys> sets;

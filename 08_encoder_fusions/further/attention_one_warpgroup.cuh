@@ -19,13 +19,14 @@ namespace fused_attention {
 template <int kSize_>
 struct OneWarpgroup {
     static constexpr int kSize = kSize_, kKeys = 128;
+    static constexpr int kThreads = 128, kQueries = kRowsOfQ;
     static constexpr int kOfQ = kRowsOfQ * kBytesOfRow<kSize>, kOfKeys = kKeys * kBytesOfRow<kSize>;
     static constexpr unsigned kBytes = kOfQ + 2 * kOfKeys + 1024;
 };
 
 // Block (x, y, z) computes tile x of head y of sequence z.
 template <class T, class Tiles>
-__global__ void __launch_bounds__(128)
+__global__ void __launch_bounds__(Tiles::kThreads)
     attention_one_warpgroup_kernel(const __grid_constant__ HeadMaps maps,
                                    const AttentionProblem<T> g) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -94,16 +95,10 @@ __global__ void __launch_bounds__(128)
 // sequences, for more than 65535 heads or sequences, and without Hopper.
 template <class T>
 cudaError_t attention_one_warpgroup(const AttentionProblem<T>& g, cudaStream_t stream) {
-    bool is_empty = false;
-    const cudaError_t status = look_at(g, &is_empty);
-    if (status != cudaSuccess || is_empty) return status;
-    if (!is_for_ladder(g)) return cudaErrorNotSupported;
-    const auto launch = [&](auto tiles) {
+    return with_tiles_of_step<OneWarpgroup>(g, [&](auto tiles) {
         using Tiles = decltype(tiles);
-        return launch_heads<Tiles>(g, attention_one_warpgroup_kernel<T, Tiles>, kRowsOfQ, 128,
-                                   stream);
-    };
-    return g.size <= 64 ? launch(OneWarpgroup<64>{}) : launch(OneWarpgroup<128>{});
+        return launch_heads<Tiles>(g, attention_one_warpgroup_kernel<T, Tiles>, stream);
+    });
 }
 
 }  // namespace fused_attention

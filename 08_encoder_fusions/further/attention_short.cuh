@@ -53,8 +53,8 @@ struct UnitOfBlock {
     }
 };
 // The unit's tiles of queries, and the number of pairs of keys and values that they use.
-template <int kKeys>
 struct UnitTiles {
+    static constexpr int kKeys = ShortAttention::kKeys;
     int first, count, pairs;
     template <class T>
     __device__ UnitTiles(const AttentionProblem<T>& g, const Sequence& sequence,
@@ -110,7 +110,7 @@ __global__ void __launch_bounds__(ShortAttention::kThreads, 1)
         int to = 0;  // the warpgroup whose tile of queries is next
         for (int number = static_cast<int>(blockIdx.x); number < by.count; number += apart) {
             const Sequence sequence(g, unit.b);
-            const UnitTiles<kKeys> of(g, sequence, unit, by);
+            const UnitTiles of(g, sequence, unit, by);
             // One warp loads keys and values, one loads queries, one stores results, so none waits for the others' tiles.
             const int key_head = static_cast<int>(g.key_head(unit.head));
             for (int i = 0; warp == 0 && i < of.pairs; ++i, place.advance()) {
@@ -156,7 +156,7 @@ __global__ void __launch_bounds__(ShortAttention::kThreads, 1)
         int next = warpgroup;
         for (int number = static_cast<int>(blockIdx.x); number < by.count; number += apart) {
             const Sequence sequence(g, unit.b);
-            const UnitTiles<kKeys> of(g, sequence, unit, by);
+            const UnitTiles of(g, sequence, unit, by);
             place = first;
             int released = 0;
             for (; next < of.count; next += kConsumers) {
@@ -216,32 +216,32 @@ __global__ void __launch_bounds__(ShortAttention::kThreads, 1)
 
 // ---- launchers
 
-// Returns the number of parts per head with which the busiest block computes the fewest tiles of queries.
+// Returns the number of queries of a head per block, whole tiles, with which the busiest block computes the fewest tiles.
 template <class T>
-int64_t short_parts(const AttentionProblem<T>& g, int64_t multiprocessors) {
+int short_queries(const AttentionProblem<T>& g, int64_t multiprocessors) {
     const int64_t tiles = (g.queries - 1) / kRowsOfQ + 1, heads = g.batch * g.heads;
+    const auto tiles_of_part = [&](int64_t parts) { return (tiles - 1) / parts + 1; };
     const auto tiles_of_block = [&](int64_t parts) {
-        return (heads * parts - 1) / multiprocessors * ((tiles - 1) / parts + 1) +
-               (tiles - 1) / parts + 1;
+        return ((heads * parts - 1) / multiprocessors + 1) * tiles_of_part(parts);
     };
     int64_t best = 1;
     for (int64_t parts = 2; parts <= tiles; ++parts) {
         if (tiles_of_block(parts) < tiles_of_block(best)) best = parts;
     }
-    return best;
+    return static_cast<int>(tiles_of_part(best)) * kRowsOfQ;
 }
 
-// Computes what query_per_block() computes, for the 16-bit types. parts: number of parts per head. Returns
+// Computes what query_per_block() computes, for the 16-bit types. queries: of a head, per block; a multiple of 64. Returns
 // cudaErrorNotSupported for heads outside `accepts` above and without Hopper.
 template <class T>
-cudaError_t attention_short(const AttentionProblem<T>& g, int64_t parts, cudaStream_t stream) {
+cudaError_t attention_short(const AttentionProblem<T>& g, int64_t queries, cudaStream_t stream) {
     static_assert(sizeof(T) == 2, "tensor cores multiply half or bfloat16 here");
     using Tiles = ShortAttention;
     bool is_empty = false;
     const cudaError_t status = look_at(g, &is_empty);
     if (status != cudaSuccess || is_empty) return status;
-    if (parts < 1) return cudaErrorInvalidValue;
-    const int64_t tiles = (g.queries - 1) / kRowsOfQ + 1, heads = g.heads * g.batch;
+    if (queries < 1 || queries % kRowsOfQ != 0) return cudaErrorInvalidValue;
+    const int64_t parts = (g.queries - 1) / queries + 1, heads = g.heads * g.batch;
     if (g.size > Tiles::kSize || g.keys > kMostShortKeys || heads > INT32_MAX / 2 / parts)
         return cudaErrorNotSupported;
     const auto kernel = attention_short_kernel<T>;
@@ -250,7 +250,7 @@ cudaError_t attention_short(const AttentionProblem<T>& g, int64_t parts, cudaStr
     if (error != cudaSuccess) return error;
     const int64_t units = heads * parts;
     const int64_t blocks = std::min<int64_t>(units, softmax_stages::this_chip().multiprocessors);
-    const HeadParts by{static_cast<int>(units), static_cast<int>((tiles - 1) / parts + 1),
+    const HeadParts by{static_cast<int>(units), static_cast<int>(queries / kRowsOfQ),
                        static_cast<int>(blocks / heads), static_cast<int>(blocks % heads / g.heads),
                        static_cast<int>(blocks % g.heads)};
     return early_launch::launch(kernel, dim3(static_cast<unsigned>(blocks)), dim3(Tiles::kThreads),

@@ -125,16 +125,10 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
 // sequences, for more than 65535 heads or sequences, and without Hopper.
 template <class T>
 cudaError_t attention_turns(const AttentionProblem<T>& g, cudaStream_t stream) {
-    bool is_empty = false;
-    const cudaError_t status = look_at(g, &is_empty);
-    if (status != cudaSuccess || is_empty) return status;
-    if (!is_for_ladder(g)) return cudaErrorNotSupported;
-    const auto launch = [&](auto tiles) {
+    return with_tiles_of_step<AttentionTurns>(g, [&](auto tiles) {
         using Tiles = decltype(tiles);
-        return launch_heads<Tiles>(g, attention_turns_kernel<T, Tiles>, Tiles::kQueries,
-                                   Tiles::kThreads, stream);
-    };
-    return g.size <= 64 ? launch(AttentionTurns<64>{}) : launch(AttentionTurns<128>{});
+        return launch_heads<Tiles>(g, attention_turns_kernel<T, Tiles>, stream);
+    });
 }
 
 }  // namespace fused_attention

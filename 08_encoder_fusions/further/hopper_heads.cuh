@@ -230,9 +230,8 @@ struct WarpgroupSets {
         for (int i = 0; i < kSize / 2; ++i) sum[i] *= factor[i / 2 % 2];
     }
 
-    // Rounds the results of the warp's 16 queries from `query` on, and stores them in shared memory where these queries
-    // were.
-    // has_masked: the products have read keys that some query does not see.
+    // Rounds the results of the warp's 16 queries from `query` on, and stores them in shared memory in place of these
+    // queries. has_masked: the products have read keys that some query does not see.
     __device__ void finish(unsigned char* tile, const AttentionProblem<T>& g,
                            const Sequence& sequence, int b, int head, int query, bool has_masked) {
         const int lane = static_cast<int>(threadIdx.x) % 32,
@@ -375,22 +374,31 @@ cudaError_t prepare_heads(HeadMaps* maps, const AttentionProblem<T>& g, Kernel k
     return error;
 }
 
-// True for the problems that the three kernels before attention_hopper() take.
-template <class T>
-bool is_for_ladder(const AttentionProblem<T>& g) {
-    return g.size <= 128 && g.first_query == nullptr && g.heads <= 65535 && g.batch <= 65535;
-}
-// Launches one of these three kernels: block (x, y, z) computes tile x, `queries` queries, of head y of sequence z.
+// ---- launching one of the three kernels before attention_hopper()
+
+inline constexpr int64_t kMostSizeOfSteps = 128;  // elements per head
+
+// Launches a kernel whose block (x, y, z) computes tile x, Tiles::kQueries queries, of head y of sequence z.
 template <class Tiles, class T, class Kernel>
-cudaError_t launch_heads(const AttentionProblem<T>& g, Kernel kernel, int queries, int threads,
-                         cudaStream_t stream) {
+cudaError_t launch_heads(const AttentionProblem<T>& g, Kernel kernel, cudaStream_t stream) {
     HeadMaps maps;
     const cudaError_t error = prepare_heads<Tiles::kKeys>(&maps, g, kernel, Tiles::kBytes);
     if (error != cudaSuccess) return error;
-    const dim3 grid(static_cast<unsigned>((g.queries - 1) / queries + 1),
+    const dim3 grid(static_cast<unsigned>((g.queries - 1) / Tiles::kQueries + 1),
                     static_cast<unsigned>(g.heads), static_cast<unsigned>(g.batch));
-    kernel<<<grid, static_cast<unsigned>(threads), Tiles::kBytes, stream>>>(maps, g);
+    kernel<<<grid, Tiles::kThreads, Tiles::kBytes, stream>>>(maps, g);
     return cudaGetLastError();
+}
+// Checks a problem, and calls launch(Tiles<64>{}) or launch(Tiles<128>{}) for heads of so many elements. Returns the errors of
+// look_at(), and cudaErrorNotSupported for problems that the three kernels do not take.
+template <template <int> class Tiles, class T, class Launch>
+cudaError_t with_tiles_of_step(const AttentionProblem<T>& g, Launch launch) {
+    bool is_empty = false;
+    const cudaError_t status = look_at(g, &is_empty);
+    if (status != cudaSuccess || is_empty) return status;
+    if (g.size > kMostSizeOfSteps || g.first_query != nullptr || g.heads > 65535 || g.batch > 65535)
+        return cudaErrorNotSupported;
+    return g.size <= 64 ? launch(Tiles<64>{}) : launch(Tiles<128>{});
 }
 
 }  // namespace fused_attention
