@@ -164,7 +164,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
     }
     // No block may send sums before all blocks have initialised their barriers. Loads do not wait for that.
     hopper::arrive_at_cluster();
-    const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 32, 0), warpgroup = warp / 4;
+    const int warp = hopper::uniform(static_cast<int>(threadIdx.x) / 32), warpgroup = warp / 4;
     if (warpgroup == 2) {
         if (threadIdx.x % 32 == 0) {
             const int row = static_cast<int>(tile.row), col = static_cast<int>(tile.col),

@@ -304,13 +304,13 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
     early_launch::let_next_begin();
     early_launch::wait_for_earlier();
 
-    const int warpgroup = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 128, 0);
+    const int warpgroup = hopper::uniform(static_cast<int>(threadIdx.x) / 128);
     const int steps = static_cast<int>((g.k + kDeep - 1) / kDeep);
     const int first = static_cast<int>(blockIdx.x), apart = static_cast<int>(gridDim.x);
     hopper::RingPlace<kStages> place;
     if (warpgroup == Tile::kMultipliers) {
         hopper::give_registers<40>();
-        const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) % 128 / 32, 0);
+        const int warp = hopper::uniform(static_cast<int>(threadIdx.x) % 128 / 32);
         if (threadIdx.x % 32 == 0 && warp == 0) {
             const auto load_b = [&](unsigned char* to, int column, int row, int batch,
                                     uint64_t& barrier) {

@@ -115,6 +115,11 @@ __device__ inline void prefetch(const CUtensorMap& map) {
 
 // ---- warps
 
+// Returns lane 0's number. It makes the compiler see that all lanes of the warp agree: what depends on the number is then
+// computed once, in uniform registers. wgmma takes descriptors from these; moved there each time, they delay its start.
+__device__ inline int uniform(int number) {
+    return __shfl_sync(~0u, number, 0);
+}
 // Makes the compiler compute these numbers here, and not where they are used.
 __device__ inline void compute_here(int& first, int& second, int& third) {
     asm volatile("" : "+r"(first), "+r"(second), "+r"(third));

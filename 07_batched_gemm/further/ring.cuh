@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(384, 1)
 
     const int row = static_cast<int>(blockIdx.x) * kRingRows,
               col = static_cast<int>(blockIdx.y) * kRingCols, batch = static_cast<int>(blockIdx.z);
-    const int warpgroup = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 128, 0);
+    const int warpgroup = hopper::uniform(static_cast<int>(threadIdx.x) / 128);
     if (warpgroup == 2) {
         hopper::give_registers<24>();
         if (threadIdx.x % 128 != 0) return;

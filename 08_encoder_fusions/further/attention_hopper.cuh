@@ -30,18 +30,22 @@ struct HopperAttention {
     static constexpr unsigned kBytes = kQStages * kConsumers * kOfQ + kOfAllKeys + 1024;
 };
 
-// The order of tiles. With a causal mask the last queries see the most keys, so their tiles come first. The order finishes
-// `together` heads, whose keys and values fit into the L2, before it begins with the next heads.
+// The order of tiles. It finishes a section, `together` heads whose keys and values fit into the L2, before it begins with the
+// next one. With a causal mask the last queries see the most keys. The last section begins with its last queries, the section
+// before it with its first queries, and so on in turn. Each block takes every gridDim.x-th tile. So it meets long and short tiles
+// equally often, and the shortest come last.
 struct HeadOrder {
     int tiles, heads, together, count;
 };
 struct TileOfHead {
     int tile, head;
     __device__ TileOfHead(const HeadOrder& order, int number) {
-        const int of_section = order.tiles * order.together;
-        const int first = number / of_section * order.together, within = number % of_section;
+        const int of_section = order.tiles * order.together, section = number / of_section;
+        const int first = section * order.together, within = number % of_section;
         const int heads = min(order.together, order.heads - first);
-        tile = order.tiles - 1 - within / heads;
+        const int sections_after = (order.heads - 1) / order.together - section;
+        tile = within / heads;
+        if (sections_after % 2 == 0) tile = order.tiles - 1 - tile;
         head = first + within % heads;
     }
 };
@@ -76,7 +80,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
     early_launch::let_next_begin();
     early_launch::wait_for_earlier();
 
-    const int warpgroup = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 128, 0);
+    const int warpgroup = hopper::uniform(static_cast<int>(threadIdx.x) / 128);
     const int apart = static_cast<int>(gridDim.x);
     const int size = static_cast<int>(g.size), heads = static_cast<int>(g.heads);
     hopper::RingPlace<kQStages> q_place;
@@ -88,31 +92,22 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
     };
     if (warpgroup == kConsumers) {
         hopper::give_registers<kConsumers == 2 ? 40 : 32>();
-        const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) % 128 / 32, 0);
-        if (warp > 1) return;
+        if (threadIdx.x % 128 >= 32) return;
         const bool packed = g.first_query != nullptr, is_ragged = packed || g.lengths != nullptr;
         for (int number = static_cast<int>(blockIdx.x); number < order.count; number += apart) {
             const TileOfHead at(order, number);
             const int b = at.head / heads, head = at.head % heads;
-            const Sequence sequence(g, b);
+            const Sequence sequence = sequence_of_warp(g, b);
             const int query = at.tile * Tiles::kQueries;
             if (query >= sequence.queries) continue;  // a short packed sequence
             for (int i = 0; i < kConsumers; ++i) {
                 QueryBarriers& barriers = of_queries[q_place.stage][i];
-                unsigned char* const tile = tiles + q_at(q_place.stage, i);
-                const int first_row = query + i * kRowsOfQ;
-                if (warp == 1) {
-                    wait(barriers.filled, q_place.parity);
-                    store_rows<kSize>(tile, maps.o, g, first_row, sequence.queries, head, b);
-                    if (threadIdx.x % 32 == 0) hopper::arrive(barriers.empty);
-                } else {
-                    wait(barriers.empty, q_place.parity ^ 1);
-                    load_rows<kSize, kRowsOfQ>(tile, maps.q, g.q, g.first_query, size, first_row,
-                                               sequence.queries, packed, head, b, barriers.full);
-                }
+                wait(barriers.empty, q_place.parity ^ 1);
+                load_rows<kSize, kRowsOfQ>(tiles + q_at(q_place.stage, i), maps.q, g.q,
+                                           g.first_query, size, query + i * kRowsOfQ,
+                                           sequence.queries, packed, head, b, barriers.full);
             }
             q_place.advance();
-            if (warp == 1) continue;
             const int seen = seen_from(sequence, query, Tiles::kQueries);
             const int key_head = static_cast<int>(g.key_head(head));
             for (int key = 0; key < seen; key += kKeys, k_place.advance()) {
@@ -127,7 +122,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
         }
     } else {
         hopper::take_registers<kConsumers == 2 ? 232 : 160>();
-        const int thread = static_cast<int>(threadIdx.x) % 128, lane = thread % 32;
+        const int thread = static_cast<int>(threadIdx.x) % 128;
         const float scale = g.scale * kLog2e;
         const unsigned address = batched_gemm::shared_address(tiles);
         unsigned turn = 0;  // counts tiles of keys, which alternate between two stages
@@ -140,20 +135,21 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
         const auto end_turn = [&] {
             hopper::arrive_without_waiting(1 + (warpgroup + 1) % kConsumers, 256);
         };
+        LeavingResults leaving;
         for (int number = static_cast<int>(blockIdx.x); number < order.count; number += apart) {
             const TileOfHead at(order, number);
             const int b = at.head / heads, head = at.head % heads;
-            const Sequence sequence(g, b);
+            const Sequence sequence = sequence_of_warp(g, b);
             const int of_tile = at.tile * Tiles::kQueries, first = of_tile + warpgroup * kRowsOfQ;
             if (of_tile >= sequence.queries) continue;
             // The warpgroup's last query sees `seen` keys. Its first query sees all_see keys, so none of these is masked.
             const int seen = seen_from(sequence, first, kRowsOfQ);
             const int all_see = sequence.seen_by(first, g.causal), query = first + thread / 32 * 16;
+            const unsigned q_tile = address + hopper::uniform(q_at(q_place.stage, warpgroup));
             WarpgroupSets<T, kSize, kKeys> sets;
             const auto start_scores = [&] {
                 wait(k_full[turn % 2], turn / 2 % 2);
-                sets.start_scores(address + q_at(q_place.stage, warpgroup),
-                                  address + k_at(turn % 2));
+                sets.start_scores(q_tile, address + k_at(turn % 2));
             };
             const auto finish_scores = [&](int key) {
                 settle(sets.scores);
@@ -174,6 +170,8 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
                 release(v_empty[of % 2]);
             };
             QueryBarriers& barriers = of_queries[q_place.stage][warpgroup];
+            // With a single stage, these queries arrive only when the results before have left it.
+            if (kQStages == 1) leaving.release(thread);
             wait(barriers.full, q_place.parity);
             if (seen == 0) {
                 for (float& sum : sets.sum) sum = 0.f;
@@ -181,6 +179,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
                 wait_for_turn();
                 start_scores();
                 end_turn();
+                leaving.release(thread);
                 hopper::wait_for_products<0>();
                 finish_scores(0);
                 sets.round_weights();
@@ -202,6 +201,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
                 for (int key = 0; key < seen; key += kKeys, ++turn) {
                     wait_for_turn();
                     start_scores();
+                    leaving.release(thread);
                     hopper::wait_for_products<0>();
                     end_turn();
                     const bool rescales = finish_scores(key);
@@ -223,11 +223,14 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
             }
             // The keys that products have read, also those that no query of the warpgroup sees.
             const int read = min((seen + kKeys - 1) / kKeys * kKeys, sequence.keys);
-            sets.finish(tiles + q_at(q_place.stage, warpgroup), g, sequence, b, head, query,
-                        all_see < read);
-            if (lane == 0) hopper::arrive(barriers.filled);
+            leaving.release(thread);
+            unsigned char* const tile = tiles + q_at(q_place.stage, warpgroup);
+            sets.finish(tile, g, sequence, b, head, query, all_see < read);
+            leaving.leave<kSize>(1 + kConsumers + warpgroup, tile, maps.o, g, first,
+                                 sequence.queries, head, b, barriers.empty);
             q_place.advance();
         }
+        leaving.release(thread);
     }
 #else
     __trap();  // compiled for another architecture
@@ -248,8 +251,8 @@ cudaError_t launch_attention_hopper(const AttentionProblem<T>& g, cudaStream_t s
     const int64_t tiles = (g.queries - 1) / Tiles::kQueries + 1, heads = g.heads * g.batch,
                   count = tiles * heads;
     if (count > INT32_MAX / 2) return cudaErrorNotSupported;  // tile numbers and `apart` are added
-    // Tiles that take differently long are blocks of their own: a multiprocessor that is done takes the next one.
-    const bool differ = g.causal || g.lengths != nullptr || g.first_query != nullptr;
+    // Where the host does not know how long tiles take, each is a block: a multiprocessor that is done takes the next one.
+    const bool differ = g.lengths != nullptr || g.first_query != nullptr;
     const int64_t of_head = 2 * sizeof(T) * std::max<int64_t>(g.keys, 1) * g.size;
     const int64_t together = g.causal ? std::clamp<int64_t>(kBytesInL2 / of_head, 1, heads) : 1;
     const int64_t at_once = softmax_stages::this_chip().multiprocessors;

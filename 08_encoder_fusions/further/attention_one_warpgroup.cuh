@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(Tiles::kThreads)
               b = static_cast<int>(blockIdx.z), key_head = static_cast<int>(g.key_head(head));
     const int warp = static_cast<int>(threadIdx.x) / 32, query = first + 16 * warp;
     const int size = static_cast<int>(g.size);
-    const Sequence sequence(g, b);
+    const Sequence sequence = sequence_of_warp(g, b);
     const int seen = sequence.seen_by(min(first + kRowsOfQ, sequence.queries) - 1, g.causal);
     const int all_see = sequence.seen_by(first, g.causal);
     const bool is_ragged = g.lengths != nullptr;

@@ -49,9 +49,9 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
 
     const int first = static_cast<int>(blockIdx.x) * Tiles::kQueries,
               head = static_cast<int>(blockIdx.y), b = static_cast<int>(blockIdx.z);
-    const Sequence sequence(g, b);
+    const Sequence sequence = sequence_of_warp(g, b);
     const int seen = sequence.seen_by(min(first + Tiles::kQueries, sequence.queries) - 1, g.causal);
-    const int warpgroup = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 128, 0);
+    const int warpgroup = hopper::uniform(static_cast<int>(threadIdx.x) / 128);
     hopper::RingPlace<kStages> place;
     if (warpgroup == kConsumers) {
         hopper::give_registers<40>();

@@ -98,20 +98,20 @@ __global__ void __launch_bounds__(ShortAttention::kThreads, 1)
     early_launch::let_next_begin();
     early_launch::wait_for_earlier();
 
-    const int warpgroup = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 128, 0);
+    const int warpgroup = hopper::uniform(static_cast<int>(threadIdx.x) / 128);
     const int size = static_cast<int>(g.size), apart = static_cast<int>(gridDim.x);
     UnitOfBlock unit(g);
     if (warpgroup == kConsumers) {
         hopper::give_registers<32>();
-        const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) % 128 / 32, 0);
+        const int warp = hopper::uniform(static_cast<int>(threadIdx.x) % 128 / 32);
         const bool packed = g.first_query != nullptr, is_ragged = packed || g.lengths != nullptr;
         hopper::RingPlace<kPairs> place;
         hopper::RingPlace<kQStages> q_place;
         int to = 0;  // the warpgroup whose tile of queries is next
         for (int number = static_cast<int>(blockIdx.x); number < by.count; number += apart) {
-            const Sequence sequence(g, unit.b);
+            const Sequence sequence = sequence_of_warp(g, unit.b);
             const UnitTiles of(g, sequence, unit, by);
-            // One warp loads keys and values, one loads queries, one stores results, so none waits for the others' tiles.
+            // One warp loads keys and values, one loads queries, so neither waits for the other's tiles.
             const int key_head = static_cast<int>(g.key_head(unit.head));
             for (int i = 0; warp == 0 && i < of.pairs; ++i, place.advance()) {
                 const int pair = place.stage;
@@ -123,27 +123,20 @@ __global__ void __launch_bounds__(ShortAttention::kThreads, 1)
                                         i * kKeys, sequence.keys, is_ragged, key_head, unit.b,
                                         v_full[pair]);
             }
-            for (int i = 0; (warp == 1 || warp == 2) && i < of.count; ++i) {
+            for (int i = 0; warp == 1 && i < of.count; ++i) {
                 QueryBarriers& barriers = of_queries[to][q_place.stage];
-                unsigned char* const tile = tiles + q_at(to, q_place.stage);
-                const int row = (of.first + i) * kRowsOfQ;
-                if (warp == 1) {
-                    wait(barriers.empty, q_place.parity ^ 1);
-                    load_rows<kSize, kRowsOfQ>(tile, maps.q, g.q, g.first_query, size, row,
-                                               sequence.queries, packed, unit.head, unit.b,
-                                               barriers.full);
-                } else {
-                    wait(barriers.filled, q_place.parity);
-                    store_rows<kSize>(tile, maps.o, g, row, sequence.queries, unit.head, unit.b);
-                    if (threadIdx.x % 32 == 0) hopper::arrive(barriers.empty);
-                }
+                wait(barriers.empty, q_place.parity ^ 1);
+                load_rows<kSize, kRowsOfQ>(tiles + q_at(to, q_place.stage), maps.q, g.q,
+                                           g.first_query, size, (of.first + i) * kRowsOfQ,
+                                           sequence.queries, packed, unit.head, unit.b,
+                                           barriers.full);
                 if (++to == kConsumers) to = 0, q_place.advance();
             }
             unit.advance(g, by);
         }
     } else {
         hopper::take_registers<160>();
-        const int thread = static_cast<int>(threadIdx.x) % 128, lane = thread % 32;
+        const int thread = static_cast<int>(threadIdx.x) % 128;
         const float scale = g.scale * kLog2e;
         const unsigned address = batched_gemm::shared_address(tiles);
         hopper::RingPlace<kQStages> q_place;
@@ -152,10 +145,11 @@ __global__ void __launch_bounds__(ShortAttention::kThreads, 1)
             if (thread == 0) hopper::arrive(empty[place.stage]);
             place.advance();
         };
+        LeavingResults leaving;
         // Tiles of queries go to the warpgroups in turn, across units.
         int next = warpgroup;
         for (int number = static_cast<int>(blockIdx.x); number < by.count; number += apart) {
-            const Sequence sequence(g, unit.b);
+            const Sequence sequence = sequence_of_warp(g, unit.b);
             const UnitTiles of(g, sequence, unit, by);
             place = first;
             int released = 0;
@@ -177,6 +171,7 @@ __global__ void __launch_bounds__(ShortAttention::kThreads, 1)
                     wait(k_full[place.stage], place.parity);
                     sets.start_scores(address + q_at(warpgroup, q_place.stage),
                                       address + k_at(place.stage));
+                    leaving.release(thread);
                     hopper::wait_for_products<0>();
                     settle(sets.scores);
                     if (key + kKeys > all_see) sets.mask(sequence, g.causal, query, key);
@@ -194,9 +189,11 @@ __global__ void __launch_bounds__(ShortAttention::kThreads, 1)
                     }
                 }
                 const int read = min((seen + kKeys - 1) / kKeys * kKeys, sequence.keys);
-                sets.finish(tiles + q_at(warpgroup, q_place.stage), g, sequence, unit.b, unit.head,
-                            query, all_see < read);
-                if (lane == 0) hopper::arrive(barriers.filled);
+                leaving.release(thread);
+                unsigned char* const tile = tiles + q_at(warpgroup, q_place.stage);
+                sets.finish(tile, g, sequence, unit.b, unit.head, query, all_see < read);
+                leaving.leave<kSize>(1 + warpgroup, tile, maps.o, g, first_query, sequence.queries,
+                                     unit.head, unit.b, barriers.empty);
                 q_place.advance();
             }
             next -= of.count;
@@ -208,6 +205,7 @@ __global__ void __launch_bounds__(ShortAttention::kThreads, 1)
             first = place;
             unit.advance(g, by);
         }
+        leaving.release(thread);
     }
 #else
     __trap();  // compiled for another architecture

@@ -32,13 +32,21 @@ struct HeadMaps {
 using batched_gemm::arrive_and_expect;
 using batched_gemm::wait;
 
-// The three barriers of a tile of queries. A phase of `full` ends when the queries have arrived, one of `filled` when the
-// four warps of a warpgroup have put their results there, and one of `empty` when the store has read the results.
+// Returns sequence b. All lanes of a warp must ask for the same one; see uniform().
+template <class T>
+__device__ inline Sequence sequence_of_warp(const AttentionProblem<T>& g, int b) {
+    Sequence sequence(g, b);
+    sequence.queries = hopper::uniform(sequence.queries);
+    sequence.keys = hopper::uniform(sequence.keys);
+    sequence.offset = hopper::uniform(sequence.offset);
+    return sequence;
+}
+
+// The two barriers of a tile of queries. A phase of `full` ends when the queries have arrived, one of `empty` when the results,
+// which take the queries' place, have been read.
 struct QueryBarriers {
-    uint64_t full, filled, empty;
-    __device__ void init() {
-        batched_gemm::init(full, 1), batched_gemm::init(filled, 4), batched_gemm::init(empty, 1);
-    }
+    uint64_t full, empty;
+    __device__ void init() { batched_gemm::init(full, 1), batched_gemm::init(empty, 1); }
 };
 
 // Copies the panel that begins at (row, column) of a head of a sequence to shared memory.
@@ -101,12 +109,12 @@ __device__ inline void load_rows(unsigned char* tile, const CUtensorMap& map,
     if (lane == 0) hopper::arrive(full);
 }
 
-// Writes a tile of results, those of queries `first` to `end` - 1 at most. All threads of a warp call it; when it returns,
-// the tile may be overwritten.
+// Starts to write a tile of results, those of queries `first` to `end` - 1 at most. All threads of a warp call it; the tile
+// may be overwritten once lane 0 has returned from wait_for_stores<0>().
 template <int kSize, class T>
-__device__ inline void store_rows(const unsigned char* tile, const CUtensorMap& map,
-                                  const AttentionProblem<T>& g, int first, int end, int head,
-                                  int sequence) {
+__device__ inline void start_store(const unsigned char* tile, const CUtensorMap& map,
+                                   const AttentionProblem<T>& g, int first, int end, int head,
+                                   int sequence) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const int32_t* const packed = g.first_query;
     if (packed == nullptr || first + kRowsOfQ <= end) {
@@ -116,7 +124,6 @@ __device__ inline void store_rows(const unsigned char* tile, const CUtensorMap& 
                             head, packed == nullptr ? sequence : 0,
                             tile + panel * kRowsOfQ * kLine);
             hopper::commit_stores();
-            hopper::wait_for_stores<0>();
         }
     } else {
         T* const o = rows_of(g.o, packed, sequence, head) + first * g.o.row;
@@ -128,8 +135,42 @@ __device__ inline void store_rows(const unsigned char* tile, const CUtensorMap& 
                 *reinterpret_cast<const uint4*>(tile + chunk_at<kRowsOfQ>(line, chunk));
         }
     }
+}
+
+// The same, and waits until the tile may be overwritten.
+template <int kSize, class T>
+__device__ inline void store_rows(const unsigned char* tile, const CUtensorMap& map,
+                                  const AttentionProblem<T>& g, int first, int end, int head,
+                                  int sequence) {
+    start_store<kSize>(tile, map, g, first, end, head, sequence);
+    if (threadIdx.x % 32 == 0) hopper::wait_for_stores<0>();
     __syncwarp();
 }
+
+// The latest results of a warpgroup in a persistent kernel. They leave beside the next tile's products.
+struct LeavingResults {
+    uint64_t* empty = nullptr;  // of the tile where they are
+
+    // Starts to write them when the four warps have put them into the tile. barrier: one of the block's, for this warpgroup.
+    template <int kSize, class T>
+    __device__ void leave(int barrier, const unsigned char* tile, const CUtensorMap& map,
+                          const AttentionProblem<T>& g, int first, int end, int head, int sequence,
+                          uint64_t& of_tile) {
+        hopper::sync_at(barrier, 128);
+        if (hopper::uniform(static_cast<int>(threadIdx.x) % 128 / 32) == 0)
+            start_store<kSize>(tile, map, g, first, end, head, sequence);
+        __syncwarp();
+        empty = &of_tile;
+    }
+    // Tells the copying warp that it may overwrite the tile, as soon as this is so. thread: the number within the warpgroup.
+    __device__ void release(int thread) {
+        if (thread == 0 && empty != nullptr) {
+            hopper::wait_for_stores<0>();
+            hopper::arrive(*empty);
+        }
+        empty = nullptr;
+    }
+};
 
 // Keeps the compiler from using these registers before this point: it does not know when wgmma writes them.
 template <int kCount>
