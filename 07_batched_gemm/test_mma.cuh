@@ -177,7 +177,7 @@ TEST_CASE("persistent blocks compute several tiles, alone or in pairs, in bands 
         int rows, cols;
     };
     for (const auto& [rows, cols] :
-         {Size{128, 64}, Size{128, 128}, Size{128, 256}, Size{192, 128}}) {
+         {Size{128, 64}, Size{128, 128}, Size{128, 192}, Size{128, 256}, Size{192, 128}}) {
         for (const Plan& plan : {Plan{1, 1, 1}, Plan{1, 2, 3}, Plan{2, 1, 2}, Plan{2, 2, 4}}) {
             const batched_gemm::HopperPlan of{cols, plan.blocks, plan.band, rows};
             INFO(rows << " x " << cols << ", " << plan.blocks << " in a cluster, bands of "
@@ -204,16 +204,21 @@ TEST_CASE(
     const auto plan = [](auto of, int64_t batch, int64_t m, int64_t n, int64_t k) {
         Problem<__half, decltype(of)> g{};
         g.batch = batch, g.m = m, g.n = n, g.k = k, g.c.ld = n, g.c.stride = m * n;
+        g.a.ld = k, g.b.ld = n;
         const batched_gemm::HopperPlan best = batched_gemm::hopper_plan(g, 132);
         return std::array<int, 3>{best.rows, best.cols, best.blocks};
     };
     CHECK(plan(__half{}, 16, 2048, 2048, 2048) == std::array<int, 3>{128, 256, 2});
     CHECK(plan(__half{}, 384, 512, 512, 64) == std::array<int, 3>{128, 64, 2});  // a short k
     CHECK(plan(__half{}, 1, 16384, 192, 512)[2] == 1);  // pairs gain nothing
+    // Lines that do not begin at multiples of 128 bytes: the tile that loads the fewest.
     CHECK(plan(__half{}, 1, 3000, 1000, 5000) == std::array<int, 3>{128, 256, 2});
+    // 128 tiles of 192 columns for 132 multiprocessors; of 256 columns there are 96.
+    CHECK(plan(__half{}, 1, 4096, 768, 3072)[1] == 192);
+    CHECK(plan(__half{}, 1, 1024, 3072, 768)[1] == 192);
     // One row of tiles, each of which has C in each of its rows.
     CHECK(plan(__half{}, 1, 192, 16384, 512) == std::array<int, 3>{192, 128, 1});
-    CHECK(plan(float{}, 1, 3000, 1000, 5000)[0] == 128);
+    CHECK(plan(float{}, 1, 4096, 768, 3072) == std::array<int, 3>{128, 128, 2});
     CHECK(plan(float{}, 1, 4096, 4096, 4096)[1] == 128);
 }
 

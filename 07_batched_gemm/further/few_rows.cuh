@@ -266,10 +266,11 @@ inline int64_t clusters_at_once(int64_t multiprocessors, int64_t size) {
 // Returns the plan with the shortest estimate, in clocks of an H100: see clocks_of_hopper().
 template <class T>
 FewRowsPlan few_rows_plan(const Problem<T>& g, int64_t multiprocessors) {
-    constexpr double kStart = 4000, kOfWave = 7000, kOfProduct = 4.1;
+    constexpr double kStart = 2000, kOfProduct = 4.1;
     constexpr double kGain = 0.97;  // more parts have to gain more than the estimate is good for
     constexpr int kCols = FewRowsTile<16>::kCols;
     const int rows = few_rows_height(g);
+    const double of_wave = 4100 + 38 * rows;
     const double tiles = count_tiles(g, rows, kCols);
     const bool streams = hopper::streams_b(g);
     const double of_copies =
@@ -277,14 +278,14 @@ FewRowsPlan few_rows_plan(const Problem<T>& g, int64_t multiprocessors) {
         kCols * (streams ? hopper::kClocksPerLineOfMemory : hopper::kClocksPerLine);
     const double of_step = std::max(kOfProduct * std::max(rows, 32), of_copies);
     const double least =
-        streams ? kOfWave + hopper::bytes_of_b(g) / hopper::kBytesOfMemoryPerClock : 0;
+        streams ? of_wave + hopper::bytes_of_b(g) / hopper::kBytesOfMemoryPerClock : 0;
     const int64_t steps = (g.k - 1) / 64 + 1;
     FewRowsPlan best{rows, 1};
     for (int parts = 1; parts <= kMostParts && parts <= steps; ++parts) {
         const double waves =
             std::ceil(tiles / static_cast<double>(clusters_at_once(multiprocessors, parts)));
         const double of_part = static_cast<double>((steps + parts - 1) / parts) * of_step;
-        const double clocks = kStart + std::max(least, waves * (of_part + kOfWave));
+        const double clocks = kStart + std::max(least, waves * (of_part + of_wave));
         if (parts == 1 || clocks < kGain * best.clocks) best = {rows, parts, clocks};
     }
     return best;

@@ -63,6 +63,12 @@ constexpr bool kFinishesTiles = false;
 template <class Epilogue>
 constexpr bool kFinishesTiles<Epilogue, std::enable_if_t<Epilogue::kFinishesTiles>> = true;
 
+// True for an epilogue that takes a considerable part of a tile's time.
+template <class Epilogue, class = void>
+constexpr bool kIsLong = false;
+template <class Epilogue>
+constexpr bool kIsLong<Epilogue, std::enable_if_t<Epilogue::kIsLong>> = true;
+
 // Returns x[batch].data. (nvcc 13.0 fails if it may assume that a pointer to __nv_fp8_e4m3 is global.)
 template <class T>
 __device__ T* first_of(const Matrices<T>& x, int64_t batch) {
@@ -268,7 +274,8 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
     hopper_kernel(const __grid_constant__ CUtensorMap a_map,
                   const __grid_constant__ CUtensorMap b_map,
                   const __grid_constant__ CUtensorMap c_map, const Problem<T, Result> g,
-                  const TileOrder order, const bool stores_tensors, const Epilogue epilogue) {
+                  const TileOrder order, const bool stores_tensors, const bool b_is_ready,
+                  const Epilogue epilogue) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
     constexpr int kStages = Tile::kStages, kLine = Tile::kLine, kDeep = kLine / sizeof(T);
     __shared__ uint64_t full[kStages], empty[kStages];
@@ -284,6 +291,10 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
         return a_of(slice) + warpgroup * Tile::kSlice;
     };
 
+    // While a warpgroup computes an activation, the tensor cores should work for the others. So with many tiles each warpgroup begins
+    // kLead steps before the next one, and keeps this lead. With few tiles the late beginning costs more.
+    constexpr int kLead = kIsLong<Epilogue> ? 3 : 0, kManyTiles = 4;  // per block
+    const bool leads = kLead > 0 && order.count >= kManyTiles * static_cast<int>(gridDim.x);
     const bool turned_a = g.a.transposed, turned_b = !g.b.transposed;  // lines do not run along k
     const int rank = hopper::rank_in_cluster(), blocks = hopper::blocks_of_cluster();
     if (threadIdx.x == 0) {
@@ -302,7 +313,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
     hopper::arrive_at_cluster();
     hopper::wait_for_cluster();
     early_launch::let_next_begin();
-    early_launch::wait_for_earlier();
+    if (!b_is_ready) early_launch::wait_for_earlier();
 
     const int warpgroup = hopper::uniform(static_cast<int>(threadIdx.x) / 128);
     const int steps = static_cast<int>((g.k + kDeep - 1) / kDeep);
@@ -323,23 +334,38 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
                           col = tile.col * Tile::kCols;
                 const int batch_a = g.a.stride == 0 ? 0 : tile.batch,
                           batch_b = g.b.stride == 0 ? 0 : tile.batch;
-                for (int step = 0; step < steps; ++step, place.advance()) {
-                    // Wait until all blocks of the cluster have read this stage, because a multicast writes to each.
-                    wait(empty[place.stage], place.parity ^ 1);
-                    uint64_t& barrier = full[place.stage];
-                    arrive_and_expect(barrier, Tile::kStageBytes);
-                    unsigned char *const a = a_of(place.stage), *const b = b_of(place.stage);
+                const auto load_a_of = [&](int stage, int step) {
+                    hopper::load_tile(a_of(stage), a_map, turned_a, row, Tile::kRows, step * kDeep,
+                                      batch_a, full[stage]);
+                };
+                // Each block loads its part of B for all blocks of the cluster.
+                const auto load_b_of = [&](int stage, int step) {
+                    arrive_and_expect(full[stage], Tile::kStageBytes);
+                    unsigned char* const b = b_of(stage);
                     const int k = step * kDeep;
-                    hopper::load_tile(a, a_map, turned_a, row, Tile::kRows, k, batch_a, barrier);
-                    // Each block loads its part of B for all blocks of the cluster.
                     const int piece = turned_b ? 64 : Tile::kCols / 2;  // columns
                     for (int i = rank * piece; i < Tile::kCols; i += blocks * piece) {
                         if (turned_b) {
-                            load_b(b + i * kLine, col + i, k, batch_b, barrier);
+                            load_b(b + i * kLine, col + i, k, batch_b, full[stage]);
                         } else {
-                            load_b(b + i * kLine, k, col + i, batch_b, barrier);
+                            load_b(b + i * kLine, k, col + i, batch_b, full[stage]);
                         }
                     }
+                };
+                // B fills the empty ring before the kernel waits for the one that writes A.
+                const bool is_ahead = b_is_ready && number == first;
+                if (is_ahead) {
+                    for (int step = 0; step < steps && step < kStages; ++step)
+                        load_b_of(step, step);
+                    early_launch::wait_for_earlier();
+                }
+                for (int step = 0; step < steps; ++step, place.advance()) {
+                    if (!is_ahead || step >= kStages) {
+                        // Wait until all blocks of the cluster have read this stage, because a multicast writes to each.
+                        wait(empty[place.stage], place.parity ^ 1);
+                        load_b_of(place.stage, step);
+                    }
+                    load_a_of(place.stage, step);
                 }
             }
             // Then all blocks have read what this block has multicast to them, and reported it here.
@@ -374,6 +400,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
         __syncwarp();
     } else {
         hopper::take_registers<Tile::kRegisters>();
+        if (b_is_ready) early_launch::wait_for_earlier();  // C may be read and written from here on
         // One thread per block of the cluster arrives there, because each block writes to this block's stages.
         const auto release = [&](int stage) {
             const int thread = static_cast<int>(threadIdx.x) % 128;
@@ -383,6 +410,8 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
         LeavingResults<T, Result, Tile> results{patches_of(warpgroup), of_patches[warpgroup]};
         constexpr int kSlices = decltype(results)::kSlices;
         const int leave_every = steps > kSlices ? steps / (kSlices + 1) : 1;
+        const int lead = min(steps, kLead) - 1;
+        if (leads && warpgroup > 0) hopper::sync_at(warpgroup, 256);
         for (int number = first; number < order.count; number += apart) {
             // True if results of the tile before are waiting.
             const bool are_waiting = stores_tensors && number != first;
@@ -394,6 +423,8 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
                                         64 * kLine);
                 const hopper::Operand b(b_of(place.stage), turned_b, 64 * kLine);
                 hopper::multiply<T>(sums, a, b, step != 0);
+                if (leads && step == lead && number == first && warpgroup + 1 < Tile::kMultipliers)
+                    hopper::arrive_without_waiting(warpgroup + 1, 256);
                 // These products keep the tensor cores busy while results leave, evenly over the steps, so that memory is too.
                 if (step == next_leave) {
                     results.leave(slice);
@@ -450,38 +481,52 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
 template <class Result>
 using NarrowestTile = HopperTile<sizeof(Result) == 1 ? 128 : 64>;
 
+// True if a tile may have 192 columns.
+template <class T, class Result>
+inline constexpr bool kTakes192 = sizeof(T) == 2 && sizeof(Result) == 2;
+
 struct HopperPlan {
-    int cols;  // of a tile: 64 (not for results of one byte), 128, or 256 (not for results of four bytes)
+    // Of a tile: 64 (not for results of one byte), 128, 192 (see kTakes192), or 256 (not for results of four bytes).
+    int cols;
     int blocks;         // of a cluster; they share their tiles of B
     int band;           // rows of tiles, see TileOrder
     int rows = 128;     // of a tile, or 192 with 128 columns and results of two bytes
     double clocks = 0;  // estimated, see clocks_of_hopper()
 };
-// Estimates the time of a product in clocks of an H100. A step of a block takes as long as its products or as its copies,
-// whichever is longer: each multiprocessor multiplies 128 x 64 x 64 elements of 16 bits in 256 clocks, three quarters as many with
-// 192 rows. Boxes of TMA that lie wholly beyond the edges cost nothing. See also kClocksPerLine.
+// Estimates the time of a product in clocks of an H100, fitted to 28 shapes on an H200. A step of a block takes as long as its products
+// or as its copies, whichever is longer: each multiprocessor multiplies 128 x 64 x 64 elements of 16 bits in 256 clocks. Boxes of TMA
+// that lie wholly beyond the edges cost nothing. See also kClocksPerLine.
 template <class T, class Result>
 double clocks_of_hopper(const Problem<T, Result>& g, const HopperPlan& plan,
                         int64_t multiprocessors) {
-    constexpr double kStart = 6500, kOfBlock = 50, kOfColumn = 4;
-    const double of_product = plan.rows == 192 ? 5.3 : 4.1;
-    constexpr int64_t kElements = HopperTile<64>::kLine / sizeof(T);  // of a line
+    constexpr double kStart = 3250, kOfBlock = 50, kOfTile = 2500, kOfColumn = 2, kOfStep = 60;
+    constexpr int64_t kLine = HopperTile<64>::kLine, kElements = kLine / sizeof(T);
+    const double of_product = plan.rows == 192 ? 4.75 : 4.4;
+    constexpr double kAlone = 1.02;  // a block that loads all of its tile of B itself
     const int64_t clusters = std::max<int64_t>(1, multiprocessors / plan.blocks);
     const double tiles = count_tiles(g, plan.rows * int64_t{plan.blocks}, plan.cols);
     const double waves = std::ceil(tiles / static_cast<double>(clusters));
     const auto lines = [](int64_t of_tile, int64_t all, int64_t of_box) {
         return static_cast<double>(std::min(of_tile, (all + of_box - 1) / of_box * of_box));
     };
+    // The L2 delivers two lines for one that does not begin where a line begins. (Lines that TMA does not take are copied first.)
+    const auto of_line = [](const auto& x, double clocks) {
+        constexpr double kOfCrossing = 1.5;
+        const auto pitch = static_cast<int64_t>(sizeof(T)) * x.ld;
+        return pitch % kLine != 0 && pitch % 16 == 0 ? kOfCrossing * clocks : clocks;
+    };
     const double rows = lines(plan.rows, g.m, g.a.transposed ? 64 : plan.rows),
                  cols = lines(plan.cols, g.n, g.b.transposed ? plan.cols / 2 : 64);
-    const double of_products = of_product * plan.rows * plan.cols / HopperTile<64>::kRows;
+    const double of_products =
+        (kOfStep + of_product * plan.rows * plan.cols / HopperTile<64>::kRows) *
+        (plan.blocks == 1 ? kAlone : 1);
+    const double of_b =
+        hopper::streams_b(g) ? hopper::kClocksPerLineOfMemory : hopper::kClocksPerLine;
     const double of_copies =
-        rows * hopper::kClocksPerLine +
-        cols / plan.blocks *
-            (hopper::streams_b(g) ? hopper::kClocksPerLineOfMemory : hopper::kClocksPerLine);
+        rows * of_line(g.a, hopper::kClocksPerLine) + cols / plan.blocks * of_line(g.b, of_b);
     const auto steps = static_cast<double>((g.k - 1) / kElements + 1);
     return kStart + kOfBlock * plan.blocks +
-           waves * (steps * std::max(of_products, of_copies) +
+           waves * (steps * std::max(of_products, of_copies) + kOfTile +
                     kOfColumn * std::min<double>(plan.cols, static_cast<double>(g.n)));
 }
 // Up to this k, writing C takes longer than the products.
@@ -491,7 +536,7 @@ template <class T, class Result>
 HopperPlan hopper_plan(const Problem<T, Result>& g, int64_t multiprocessors) {
     constexpr int kNarrowest = NarrowestTile<Result>::kCols;
     constexpr double kGain =
-        0.96;  // tiles of 192 rows have to gain more than the estimate is good for
+        0.93;  // tiles of 192 rows have to gain more than the estimate is good for
     const int widest = g.k <= kShortK && is_loadable(g.c, g.batch) ? kNarrowest
                        : sizeof(Result) == 4                       ? 128
                                                                    : 256;
@@ -503,7 +548,10 @@ HopperPlan hopper_plan(const Problem<T, Result>& g, int64_t multiprocessors) {
             if (best.cols == 0 || plan.clocks < gain * best.clocks) best = plan;
         }
     };
-    for (int cols = widest; cols >= kNarrowest; cols /= 2) compare(128, cols, 1);
+    for (int cols = widest; cols >= kNarrowest; cols /= 2) {
+        compare(128, cols, 1);
+        if (cols == 256 && kTakes192<T, Result>) compare(128, 192, 1);
+    }
     if (sizeof(Result) == 2 && widest == 256) compare(192, 128, kGain);
     return best;
 }
@@ -515,7 +563,8 @@ HopperPlan hopper_plan(const Problem<T, Result>& g) {
 
 template <class Tile, class Sum, class T, class Result, class Epilogue>
 cudaError_t launch_hopper_tiles(const Problem<T, Result>& g, const HopperPlan& plan,
-                                int64_t at_once, const Epilogue& epilogue, cudaStream_t stream) {
+                                int64_t at_once, const Epilogue& epilogue, cudaStream_t stream,
+                                bool b_is_ready) {
     const auto kernel = hopper_kernel<T, Result, Tile, Epilogue, Sum>;
     // tf32: TMA rounds floats on the way, where wgmma would cut them off.
     const auto type =
@@ -546,7 +595,7 @@ cudaError_t launch_hopper_tiles(const Problem<T, Result>& g, const HopperPlan& p
     const auto blocks = static_cast<unsigned>(plan.blocks);
     return early_launch::launch(kernel, dim3(static_cast<unsigned>(clusters), blocks),
                                 dim3(Tile::kThreads), Tile::kBytes, stream, true, blocks, a_map,
-                                b_map, c_map, g, order, stores_tensors, epilogue);
+                                b_map, c_map, g, order, stores_tensors, b_is_ready, epilogue);
 }
 
 // Computes C = epilogue(alpha A B + beta C) with at most `at_once` blocks. Returns cudaErrorNotSupported for problems outside
@@ -554,7 +603,7 @@ cudaError_t launch_hopper_tiles(const Problem<T, Result>& g, const HopperPlan& p
 // and for alpha, beta or an epilogue where results are ints. Sum: void for the usual sums, see SumOf.
 template <class Sum = void, class T, class Result, class Epilogue>
 cudaError_t launch_hopper(const Problem<T, Result>& g, const HopperPlan& plan, int64_t at_once,
-                          const Epilogue& epilogue, cudaStream_t stream) {
+                          const Epilogue& epilogue, cudaStream_t stream, bool b_is_ready = false) {
     using SumType = std::conditional_t<std::is_void_v<Sum>, hopper::SumOf<T>, Sum>;
     static_assert(std::is_same_v<SumType, hopper::SumOf<T>> ||
                       (std::is_same_v<SumType, __half> && std::is_same_v<T, __half>),
@@ -562,7 +611,9 @@ cudaError_t launch_hopper(const Problem<T, Result>& g, const HopperPlan& plan, i
     const bool is_low = plan.cols == NarrowestTile<Result>::kCols || plan.cols == 128 ||
                         (plan.cols == 256 && sizeof(Result) < 4);
     const bool is_tile =
-        plan.rows == 192 ? plan.cols == 128 && sizeof(Result) == 2 : plan.rows == 128 && is_low;
+        plan.rows == 192
+            ? plan.cols == 128 && sizeof(Result) == 2
+            : plan.rows == 128 && (is_low || (plan.cols == 192 && kTakes192<T, Result>));
     if (!is_tile || plan.blocks < 1 || plan.blocks > 2 || plan.band < 1)
         return cudaErrorInvalidValue;
     const cudaError_t status = status_of(g, HopperTile<64>::kRows, plan.cols);
@@ -576,10 +627,14 @@ cudaError_t launch_hopper(const Problem<T, Result>& g, const HopperPlan& plan, i
         (sizeof(T) != 2 && !is_along_k))
         return cudaErrorNotSupported;
     const auto launch = [&](auto tile) {
-        return launch_hopper_tiles<decltype(tile), SumType>(g, plan, at_once, epilogue, stream);
+        return launch_hopper_tiles<decltype(tile), SumType>(g, plan, at_once, epilogue, stream,
+                                                            b_is_ready);
     };
     if constexpr (sizeof(Result) == 2) {
         if (plan.rows == 192) return launch(HopperTile<128, 3>{});
+    }
+    if constexpr (kTakes192<T, Result>) {
+        if (plan.cols == 192) return launch(HopperTile<192>{});
     }
     if constexpr (sizeof(Result) < 4) {
         if (plan.cols == 256) return launch(HopperTile<256>{});

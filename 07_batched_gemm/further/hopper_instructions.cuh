@@ -302,6 +302,13 @@ __device__ inline float take_sum(uint32_t* pairs, int i) {
         ";\n}"                                                                                  \
         : D48("+f", 0)                                                                          \
         : "l"(a), "l"(b), "r"(adds), "n"(kTurnedA), "n"(kTurnedB))
+#define WGMMA_192(k, types, rest)                                                                \
+    asm volatile(                                                                                \
+        "{\n.reg .pred adds;\nsetp.ne.b32 adds, %98, 0;\n"                                       \
+        "wgmma.mma_async.sync.aligned.m64n192" k "." types " {" SUMS_96 "}, %96, %97, adds" rest \
+        ";\n}"                                                                                   \
+        : D96("+f", 0)                                                                           \
+        : "l"(a), "l"(b), "r"(adds), "n"(kTurnedA), "n"(kTurnedB))
 #define WGMMA_256(k, types, rest)                                        \
     asm volatile(                                                        \
         "{\n.reg .pred adds;\nsetp.ne.b32 adds, %130, 0;\n"              \
@@ -322,6 +329,13 @@ __device__ inline float take_sum(uint32_t* pairs, int i) {
         "wgmma.mma_async.sync.aligned.m64n128k16.f16.f16.f16 {" SUMS_32 \
         "}, %32, %33, adds, 1, 1, %35, %36;\n}"                         \
         : D32("+r", 0)                                                  \
+        : "l"(a), "l"(b), "r"(adds), "n"(kTurnedA), "n"(kTurnedB))
+#define WGMMA_192_OF_HALVES()                                           \
+    asm volatile(                                                       \
+        "{\n.reg .pred adds;\nsetp.ne.b32 adds, %50, 0;\n"              \
+        "wgmma.mma_async.sync.aligned.m64n192k16.f16.f16.f16 {" SUMS_48 \
+        "}, %48, %49, adds, 1, 1, %51, %52;\n}"                         \
+        : D48("+r", 0)                                                  \
         : "l"(a), "l"(b), "r"(adds), "n"(kTurnedA), "n"(kTurnedB))
 #define WGMMA_256_OF_HALVES()                                           \
     asm volatile(                                                       \
@@ -428,6 +442,12 @@ __device__ inline void multiply_32_bytes(SumOf<T> (&d)[48], uint64_t a, uint64_t
     if constexpr (std::is_same_v<T, __nv_bfloat16>)
         WGMMA_96("k16", "f32.bf16.bf16", ", 1, 1, %51, %52");
 }
+template <class T, bool kTurnedA, bool kTurnedB>
+__device__ inline void multiply_32_bytes(SumOf<T> (&d)[96], uint64_t a, uint64_t b, int adds) {
+    if constexpr (std::is_same_v<T, __half>) WGMMA_192("k16", "f32.f16.f16", ", 1, 1, %99, %100");
+    if constexpr (std::is_same_v<T, __nv_bfloat16>)
+        WGMMA_192("k16", "f32.bf16.bf16", ", 1, 1, %99, %100");
+}
 // The same with sums in half, two in a register.
 template <class T, bool kTurnedA, bool kTurnedB>
 __device__ inline void multiply_32_bytes(uint32_t (&d)[16], uint64_t a, uint64_t b, int adds) {
@@ -436,6 +456,10 @@ __device__ inline void multiply_32_bytes(uint32_t (&d)[16], uint64_t a, uint64_t
 template <class T, bool kTurnedA, bool kTurnedB>
 __device__ inline void multiply_32_bytes(uint32_t (&d)[32], uint64_t a, uint64_t b, int adds) {
     WGMMA_128_OF_HALVES();
+}
+template <class T, bool kTurnedA, bool kTurnedB>
+__device__ inline void multiply_32_bytes(uint32_t (&d)[48], uint64_t a, uint64_t b, int adds) {
+    WGMMA_192_OF_HALVES();
 }
 template <class T, bool kTurnedA, bool kTurnedB>
 __device__ inline void multiply_32_bytes(uint32_t (&d)[64], uint64_t a, uint64_t b, int adds) {
@@ -478,9 +502,11 @@ __device__ inline void multiply_registers(float (&d)[128], const uint32_t (&a)[4
 #undef WGMMA_64
 #undef WGMMA_128
 #undef WGMMA_96
+#undef WGMMA_192
 #undef WGMMA_256
 #undef WGMMA_64_OF_HALVES
 #undef WGMMA_128_OF_HALVES
+#undef WGMMA_192_OF_HALVES
 #undef WGMMA_256_OF_HALVES
 #undef WGMMA_64_OF_INTEGERS
 #undef WGMMA_128_OF_INTEGERS
