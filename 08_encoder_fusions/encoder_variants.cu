@@ -15,11 +15,13 @@
 #include "further/attention_turns.cuh"
 #include "further/early_kernels.cuh"
 #include "further/forward.cuh"
+#include "further/planned_products.cuh"
 #include "further/tuned_products.hpp"
 
 // After the headers: launchers that other files compile.
 #include "08_encoder_fusions/attention_launchers.hpp"
 #include "08_encoder_fusions/hopper_attention_launchers.hpp"
+#include "08_encoder_fusions/product_launchers.hpp"
 #include "08_encoder_fusions/softmax_launchers.hpp"
 #include "08_encoder_fusions/token_launchers.hpp"
 
@@ -93,8 +95,9 @@ struct EncoderWay {
     Attention attention;
     bool packed;
     bool split_qkv = false;
-    bool tuned = false;  // uses the fastest measured products
-    bool early = false;  // uses programmatic dependent launch
+    bool tuned = false;    // uses the fastest measured products
+    bool early = false;    // uses programmatic dependent launch
+    bool planned = false;  // uses products by plan
 };
 
 Config config_of(const Shape& s, const EncoderWay& way) {
@@ -182,6 +185,8 @@ runner::Variant variant(const std::string& name, const std::string& summary,
                                                lengths, call.output<T>("y"), call.workspace, bytes,
                                                stream, products);
             };
+            if (way.planned)
+                return forward(call.workspace_bytes, encoder_layers::PlannedKernels{}, call.stream);
             if (way.early && !way.tuned)
                 return forward(call.workspace_bytes, encoder_layers::EarlyKernels{}, call.stream);
             if (!way.tuned)
@@ -245,6 +250,8 @@ std::vector<runner::Variant> encoder_variants() {
             variant("encoder_packed", "the same, no padding anywhere", {Attention::fused, true}),
             of_halves(variant("encoder_early", "packed; each kernel begins early",
                               {Attention::fused, true, false, false, true})),
+            variant("encoder_planned", "packed; each product by its plan",
+                    {Attention::fused, true, false, false, true, true}),
             variant("encoder_tuned", "padded; the fastest of all products",
                     {Attention::fused, false, false, true}),
             of_halves(variant("encoder_tuned_early", "tuned products, kernels begin early",

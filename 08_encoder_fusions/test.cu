@@ -18,6 +18,7 @@
 // After the headers: launchers that the stage's files compile.
 #include "08_encoder_fusions/attention_launchers.hpp"
 #include "08_encoder_fusions/hopper_attention_launchers.hpp"
+#include "08_encoder_fusions/product_launchers.hpp"
 #include "08_encoder_fusions/softmax_launchers.hpp"
 #include "08_encoder_fusions/token_launchers.hpp"
 

@@ -270,7 +270,7 @@ FewRowsPlan few_rows_plan(const Problem<T>& g, int64_t multiprocessors) {
     constexpr double kGain = 0.97;  // more parts have to gain more than the estimate is good for
     constexpr int kCols = FewRowsTile<16>::kCols;
     const int rows = few_rows_height(g);
-    const double of_wave = 4100 + 38 * rows;
+    const double of_wave = 3700 + 38 * rows;
     const double tiles = count_tiles(g, rows, kCols);
     const bool streams = hopper::streams_b(g);
     const double of_copies =

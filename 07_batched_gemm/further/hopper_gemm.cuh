@@ -63,12 +63,6 @@ constexpr bool kFinishesTiles = false;
 template <class Epilogue>
 constexpr bool kFinishesTiles<Epilogue, std::enable_if_t<Epilogue::kFinishesTiles>> = true;
 
-// True for an epilogue that takes a considerable part of a tile's time.
-template <class Epilogue, class = void>
-constexpr bool kIsLong = false;
-template <class Epilogue>
-constexpr bool kIsLong<Epilogue, std::enable_if_t<Epilogue::kIsLong>> = true;
-
 // Returns x[batch].data. (nvcc 13.0 fails if it may assume that a pointer to __nv_fp8_e4m3 is global.)
 template <class T>
 __device__ T* first_of(const Matrices<T>& x, int64_t batch) {
@@ -291,10 +285,6 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
         return a_of(slice) + warpgroup * Tile::kSlice;
     };
 
-    // While a warpgroup computes an activation, the tensor cores should work for the others. So with many tiles each warpgroup begins
-    // kLead steps before the next one, and keeps this lead. With few tiles the late beginning costs more.
-    constexpr int kLead = kIsLong<Epilogue> ? 3 : 0, kManyTiles = 4;  // per block
-    const bool leads = kLead > 0 && order.count >= kManyTiles * static_cast<int>(gridDim.x);
     const bool turned_a = g.a.transposed, turned_b = !g.b.transposed;  // lines do not run along k
     const int rank = hopper::rank_in_cluster(), blocks = hopper::blocks_of_cluster();
     if (threadIdx.x == 0) {
@@ -410,8 +400,6 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
         LeavingResults<T, Result, Tile> results{patches_of(warpgroup), of_patches[warpgroup]};
         constexpr int kSlices = decltype(results)::kSlices;
         const int leave_every = steps > kSlices ? steps / (kSlices + 1) : 1;
-        const int lead = min(steps, kLead) - 1;
-        if (leads && warpgroup > 0) hopper::sync_at(warpgroup, 256);
         for (int number = first; number < order.count; number += apart) {
             // True if results of the tile before are waiting.
             const bool are_waiting = stores_tensors && number != first;
@@ -423,8 +411,6 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
                                         64 * kLine);
                 const hopper::Operand b(b_of(place.stage), turned_b, 64 * kLine);
                 hopper::multiply<T>(sums, a, b, step != 0);
-                if (leads && step == lead && number == first && warpgroup + 1 < Tile::kMultipliers)
-                    hopper::arrive_without_waiting(warpgroup + 1, 256);
                 // These products keep the tensor cores busy while results leave, evenly over the steps, so that memory is too.
                 if (step == next_leave) {
                     results.leave(slice);
@@ -486,8 +472,7 @@ template <class T, class Result>
 inline constexpr bool kTakes192 = sizeof(T) == 2 && sizeof(Result) == 2;
 
 struct HopperPlan {
-    // Of a tile: 64 (not for results of one byte), 128, 192 (see kTakes192), or 256 (not for results of four bytes).
-    int cols;
+    int cols;  // of a tile: 64 (unless results have one byte), 128, 192 (see kTakes192), 256 (unless they have four)
     int blocks;         // of a cluster; they share their tiles of B
     int band;           // rows of tiles, see TileOrder
     int rows = 128;     // of a tile, or 192 with 128 columns and results of two bytes
@@ -499,31 +484,27 @@ struct HopperPlan {
 template <class T, class Result>
 double clocks_of_hopper(const Problem<T, Result>& g, const HopperPlan& plan,
                         int64_t multiprocessors) {
-    constexpr double kStart = 3250, kOfBlock = 50, kOfTile = 2500, kOfColumn = 2, kOfStep = 60;
+    constexpr double kStart = 3250, kOfBlock = 50, kOfTile = 3200, kOfColumn = 2, kOfStep = 60;
     constexpr int64_t kLine = HopperTile<64>::kLine, kElements = kLine / sizeof(T);
     const double of_product = plan.rows == 192 ? 4.75 : 4.4;
-    constexpr double kAlone = 1.02;  // a block that loads all of its tile of B itself
     const int64_t clusters = std::max<int64_t>(1, multiprocessors / plan.blocks);
     const double tiles = count_tiles(g, plan.rows * int64_t{plan.blocks}, plan.cols);
     const double waves = std::ceil(tiles / static_cast<double>(clusters));
     const auto lines = [](int64_t of_tile, int64_t all, int64_t of_box) {
         return static_cast<double>(std::min(of_tile, (all + of_box - 1) / of_box * of_box));
     };
-    // The L2 delivers two lines for one that does not begin where a line begins. (Lines that TMA does not take are copied first.)
-    const auto of_line = [](const auto& x, double clocks) {
-        constexpr double kOfCrossing = 1.5;
-        const auto pitch = static_cast<int64_t>(sizeof(T)) * x.ld;
-        return pitch % kLine != 0 && pitch % 16 == 0 ? kOfCrossing * clocks : clocks;
-    };
+    // For a line of A that crosses two of the L2's, these deliver both (measured; of B not). Lines that TMA does not take are copied.
+    const int64_t pitch = static_cast<int64_t>(sizeof(T)) * g.a.ld;
+    const bool crosses = !g.a.transposed && pitch % kLine != 0 && pitch % 16 == 0;
+    const double of_a = (crosses ? 2 : 1) * hopper::kClocksPerLine;
     const double rows = lines(plan.rows, g.m, g.a.transposed ? 64 : plan.rows),
                  cols = lines(plan.cols, g.n, g.b.transposed ? plan.cols / 2 : 64);
     const double of_products =
         (kOfStep + of_product * plan.rows * plan.cols / HopperTile<64>::kRows) *
-        (plan.blocks == 1 ? kAlone : 1);
+        (plan.blocks == 1 ? 1.02 : 1);
     const double of_b =
         hopper::streams_b(g) ? hopper::kClocksPerLineOfMemory : hopper::kClocksPerLine;
-    const double of_copies =
-        rows * of_line(g.a, hopper::kClocksPerLine) + cols / plan.blocks * of_line(g.b, of_b);
+    const double of_copies = rows * of_a + cols / plan.blocks * of_b;
     const auto steps = static_cast<double>((g.k - 1) / kElements + 1);
     return kStart + kOfBlock * plan.blocks +
            waves * (steps * std::max(of_products, of_copies) + kOfTile +
@@ -533,10 +514,10 @@ double clocks_of_hopper(const Problem<T, Result>& g, const HopperPlan& plan,
 inline constexpr int64_t kShortK = 128;
 // Returns the plan with the shortest estimate. With a short k, the tensor stores of C limit, and the narrowest tiles are fastest.
 template <class T, class Result>
-HopperPlan hopper_plan(const Problem<T, Result>& g, int64_t multiprocessors) {
+HopperPlan hopper_plan(const Problem<T, Result>& g,
+                       int64_t multiprocessors = softmax_stages::this_chip().multiprocessors) {
     constexpr int kNarrowest = NarrowestTile<Result>::kCols;
-    constexpr double kGain =
-        0.93;  // tiles of 192 rows have to gain more than the estimate is good for
+    constexpr double kGain = 0.93;  // that tiles of 192 rows need, whose estimate is less good
     const int widest = g.k <= kShortK && is_loadable(g.c, g.batch) ? kNarrowest
                        : sizeof(Result) == 4                       ? 128
                                                                    : 256;
@@ -555,16 +536,18 @@ HopperPlan hopper_plan(const Problem<T, Result>& g, int64_t multiprocessors) {
     if (sizeof(Result) == 2 && widest == 256) compare(192, 128, kGain);
     return best;
 }
-// The same for the current device.
-template <class T, class Result>
-HopperPlan hopper_plan(const Problem<T, Result>& g) {
-    return hopper_plan(g, softmax_stages::this_chip().multiprocessors);
-}
+
+// When a product begins.
+enum class Begin {
+    after,   // when the kernel before has ended
+    early,   // its setup runs while that kernel ends: see early_launch.cuh
+    with_b,  // B loads as well; so no kernel of the stream that may still run writes B
+};
 
 template <class Tile, class Sum, class T, class Result, class Epilogue>
 cudaError_t launch_hopper_tiles(const Problem<T, Result>& g, const HopperPlan& plan,
                                 int64_t at_once, const Epilogue& epilogue, cudaStream_t stream,
-                                bool b_is_ready) {
+                                Begin begin) {
     const auto kernel = hopper_kernel<T, Result, Tile, Epilogue, Sum>;
     // tf32: TMA rounds floats on the way, where wgmma would cut them off.
     const auto type =
@@ -594,8 +577,9 @@ cudaError_t launch_hopper_tiles(const Problem<T, Result>& g, const HopperPlan& p
     const int64_t clusters = (count - 1) / waves + 1;
     const auto blocks = static_cast<unsigned>(plan.blocks);
     return early_launch::launch(kernel, dim3(static_cast<unsigned>(clusters), blocks),
-                                dim3(Tile::kThreads), Tile::kBytes, stream, true, blocks, a_map,
-                                b_map, c_map, g, order, stores_tensors, b_is_ready, epilogue);
+                                dim3(Tile::kThreads), Tile::kBytes, stream, begin != Begin::after,
+                                blocks, a_map, b_map, c_map, g, order, stores_tensors,
+                                begin == Begin::with_b, epilogue);
 }
 
 // Computes C = epilogue(alpha A B + beta C) with at most `at_once` blocks. Returns cudaErrorNotSupported for problems outside
@@ -603,7 +587,8 @@ cudaError_t launch_hopper_tiles(const Problem<T, Result>& g, const HopperPlan& p
 // and for alpha, beta or an epilogue where results are ints. Sum: void for the usual sums, see SumOf.
 template <class Sum = void, class T, class Result, class Epilogue>
 cudaError_t launch_hopper(const Problem<T, Result>& g, const HopperPlan& plan, int64_t at_once,
-                          const Epilogue& epilogue, cudaStream_t stream, bool b_is_ready = false) {
+                          const Epilogue& epilogue, cudaStream_t stream,
+                          Begin begin = Begin::early) {
     using SumType = std::conditional_t<std::is_void_v<Sum>, hopper::SumOf<T>, Sum>;
     static_assert(std::is_same_v<SumType, hopper::SumOf<T>> ||
                       (std::is_same_v<SumType, __half> && std::is_same_v<T, __half>),
@@ -628,7 +613,7 @@ cudaError_t launch_hopper(const Problem<T, Result>& g, const HopperPlan& plan, i
         return cudaErrorNotSupported;
     const auto launch = [&](auto tile) {
         return launch_hopper_tiles<decltype(tile), SumType>(g, plan, at_once, epilogue, stream,
-                                                            b_is_ready);
+                                                            begin);
     };
     if constexpr (sizeof(Result) == 2) {
         if (plan.rows == 192) return launch(HopperTile<128, 3>{});

@@ -40,7 +40,6 @@ struct Bias {
 };
 template <class T, class Activation>
 struct BiasActivation {
-    static constexpr bool kIsLong = !std::is_same_v<Activation, Identity>;  // see hopper_gemm.cuh
     Bias<T> bias;
     Activation activation;
     __device__ float operator()(float x, int64_t b, int64_t row, int64_t col) const {

@@ -56,16 +56,20 @@ cudaError_t product_sharing_k(const batched_gemm::Problem<T>& g, int64_t parts,
 
 // The steps between products, in the form that forward.cuh takes.
 struct EarlyBetween {
+    static constexpr bool kOnlyFused = false;
     template <class T>
     cudaError_t attention(const fused_attention::AttentionProblem<T>& g,
                           cudaStream_t stream) const {
         if constexpr (sizeof(T) == 2) {
             using namespace fused_attention;
-            const auto multiprocessors =
-                static_cast<int>(softmax_stages::this_chip().multiprocessors);
-            const cudaError_t status =
-                attention_mma(g, 1, nullptr, 0, stream, queries_of_block(g, multiprocessors), true);
-            if (status != cudaErrorNotSupported) return status;
+            const softmax_stages::Chip chip = softmax_stages::this_chip();
+            // The other kernels for tensor cores always begin early.
+            if (softmax_stages::plan_of(g, chip, 0).way == softmax_stages::AttentionWay::mma) {
+                const auto multiprocessors = static_cast<int>(chip.multiprocessors);
+                const cudaError_t status = attention_mma(
+                    g, 1, nullptr, 0, stream, queries_of_block(g, multiprocessors), true);
+                if (status != cudaErrorNotSupported) return status;
+            }
         }
         return Between{}.attention(g, stream);
     }

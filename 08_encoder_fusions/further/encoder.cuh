@@ -4,13 +4,13 @@
 //
 // The front call: runs a whole encoder like BERT's, from hidden states to hidden states.
 //   call       encoder: see front_call.cuh. The call needs a workspace
-//   timed      encoder_packed
-//   new here   nothing: forward.cuh with fused attention and 07's products
+//   timed      encoder_planned
+//   new here   nothing: forward.cuh with fused attention and planned_products.cuh
 //   kernels    7 per layer: three of the four products do the next step in their epilogue
 //   accepts    float, __half, __nv_bfloat16; hidden states of up to 16384 numbers, heads of up to 256
 #pragma once
 #include "../../04_warp_softmax/front_call.cuh"
-#include "forward.cuh"
+#include "planned_products.cuh"
 
 namespace softmax_stages {
 
@@ -100,7 +100,7 @@ cudaError_t encoder(const T* x, const int32_t* lengths, const EncoderLayer<T>* w
         }
     }
     return encoder_layers::forward(config, weights, x, lengths, y, workspace, bytes, stream,
-                                   encoder_layers::FusedProducts{});
+                                   encoder_layers::PlannedKernels{});
 }
 
 }  // namespace softmax_stages

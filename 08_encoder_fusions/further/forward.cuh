@@ -59,6 +59,7 @@ struct Layer {
 // has the steps between the products
 
 struct Between {
+    static constexpr bool kOnlyFused = false;
     template <class T>
     cudaError_t attention(const fused_attention::AttentionProblem<T>& g,
                           cudaStream_t stream) const {
@@ -128,6 +129,17 @@ private:
 // OwnProducts for Attention::fused, with fewer kernels to compile: `tiled` computes the products that tensor cores do
 // not take, and the rarer activations have a kernel of their own, unless SOFTMAX_STAGES_ALL_INSTANCES is defined.
 struct FusedProducts : Between {
+    static constexpr bool kOnlyFused = true;  // Forward calls no product_of_heads()
+#ifdef SOFTMAX_STAGES_ALL_INSTANCES
+    static constexpr bool kHasAllInstances = true;
+#else
+    static constexpr bool kHasAllInstances = false;
+#endif
+    template <class Activation>
+    static constexpr bool kIsFused =
+        kHasAllInstances || std::is_same_v<Activation, batched_gemm::Identity> ||
+        std::is_same_v<Activation, batched_gemm::Gelu>;
+
     template <class T>
     cudaError_t product(const batched_gemm::Problem<T>& g, cudaStream_t stream) const {
         return multiply(g, batched_gemm::Plain{}, stream);
@@ -135,10 +147,7 @@ struct FusedProducts : Between {
     template <class T, class Activation>
     cudaError_t product(const batched_gemm::Problem<T>& g, const T* bias, Activation activation,
                         cudaStream_t stream) const {
-        using batched_gemm::Identity;
-        constexpr bool kIsFused = kHasAllInstances || std::is_same_v<Activation, Identity> ||
-                                  std::is_same_v<Activation, batched_gemm::Gelu>;
-        if constexpr (sizeof(T) == 2 && kIsFused) {
+        if constexpr (sizeof(T) == 2 && kIsFused<Activation>) {
             if (takes_mma(g))
                 return multiply(g, batched_gemm::BiasActivation<T, Activation>{{bias}, activation},
                                 stream);
@@ -150,11 +159,6 @@ struct FusedProducts : Between {
     }
 
 private:
-#ifdef SOFTMAX_STAGES_ALL_INSTANCES
-    static constexpr bool kHasAllInstances = true;
-#else
-    static constexpr bool kHasAllInstances = false;
-#endif
     template <class T, class Epilogue>
     static cudaError_t multiply(const batched_gemm::Problem<T>& g, const Epilogue& epilogue,
                                 cudaStream_t stream) {
@@ -369,7 +373,7 @@ private:
 
     // from: the input of the first product; residual: added to attention's result. The sum is then in states_.
     void layer(const Layer<T>& layer, const T* from, const T* residual, const Norm<T>& next) {
-        if constexpr (std::is_base_of_v<FusedProducts, Products>) {
+        if constexpr (Products::kOnlyFused) {
             attend(layer.qkv, from);
         } else {
             c_.attention == Attention::fused ? attend(layer.qkv, from)
