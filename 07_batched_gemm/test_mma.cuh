@@ -184,8 +184,10 @@ TEST_CASE("persistent blocks compute several tiles, alone or in pairs, in bands 
                       << plan.band << ", " << plan.at_once);
             for (const int64_t k : {40, 72, 200}) {
                 CHECK(wrong_sums(2, 2 * rows + 14, cols + 8, k, [&](const auto& g) {
-                          return batched_gemm::launch_hopper(g, of, plan.at_once,
-                                                             batched_gemm::Plain{}, nullptr);
+                          using batched_gemm::Begin;
+                          return batched_gemm::launch_hopper(
+                              g, of, plan.at_once, batched_gemm::Plain{}, nullptr,
+                              plan.band == 1 ? Begin::with_b : Begin::after);
                       }) == 0);
             }
         }

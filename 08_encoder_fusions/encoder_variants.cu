@@ -42,7 +42,7 @@ batched_gemm::GemmTuner& tuner() {
     };
     static batched_gemm::GemmTuner one(
         file(),
-        batched_gemm::this_machine("1.3, " + operations::gemm::cublas_lt_version() + ", " +
+        batched_gemm::this_machine("1.4, " + operations::gemm::cublas_lt_version() + ", " +
                                    operations::gemm::cutlass_version()),
         batched_gemm::ClockOfGraphs{},
         [](const std::string& line) { std::fprintf(stderr, "stages: %s\n", line.c_str()); });

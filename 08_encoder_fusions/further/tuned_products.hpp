@@ -18,6 +18,7 @@
 #include "common/runner/dtype.hpp"
 #include "early_kernels.cuh"
 #include "forward.cuh"
+#include "planned_products.cuh"
 
 namespace encoder_fusions_variants {
 
@@ -33,6 +34,7 @@ struct Way {
     int cutlass = -1;                  // 0 or more: the number of CUTLASS's kernel
     size_t candidate = 0;
     bool kernel_behind = false;  // bias and activation have a kernel of their own
+    bool by_plan = false;        // ours, see planned_products.cuh
 };
 struct Choice {
     std::vector<Way> ways;  // the first is ours, which takes every problem
@@ -99,6 +101,17 @@ private:
                     g, way.parts, batched_gemm::BiasActivation<T, Activation>{{bias}, activation},
                     stream);
         }
+        if constexpr (sizeof(T) == 2 && (is_plain || has_plan<Activation>)) {
+            using encoder_layers::product_by_plan;
+            constexpr auto kBegin = batched_gemm::Begin::early;
+            if constexpr (is_plain) {
+                if (way.by_plan) return product_by_plan(g, batched_gemm::Plain{}, kBegin, stream);
+            } else if (way.by_plan) {
+                return product_by_plan(
+                    g, batched_gemm::BiasActivation<T, Activation>{{bias}, activation}, kBegin,
+                    stream);
+            }
+        }
         if (way.cutlass >= 0)
             return operations::gemm::cutlass_product(way.cutlass, cutlass_ending(activation),
                                                      runner::dtype_of<T>, g.m, g.n, g.k, g.a.data,
@@ -118,6 +131,9 @@ private:
         }
         return status;
     }
+
+    template <class Activation>
+    static constexpr bool has_plan = encoder_layers::FusedProducts::kIsFused<Activation>;
 
     // cuBLASLt has no epilogue with the exact GELU. CUTLASS's kernels have it, or none.
     using CutlassEnding = operations::gemm::CutlassEnding;
@@ -140,6 +156,12 @@ private:
     template <class T, class Activation>
     static Choice all_ways(const Problem<T>& g, Activation activation) {
         Choice choice{{Way{"ours"}}};
+        if constexpr (sizeof(T) == 2 &&
+                      (std::is_base_of_v<NoEnding, Activation> || has_plan<Activation>)) {
+            Way by_plan{"ours, by its plan"};
+            by_plan.by_plan = true;
+            choice.ways.push_back(by_plan);
+        }
         if constexpr (sizeof(T) == 2 && !std::is_same_v<Activation, OfHeads>) {
             const int64_t most = std::min(batched_gemm::kMostParts, 2 * split_k_parts(g));
             for (int64_t parts = 1; parts <= most; parts *= 2)
