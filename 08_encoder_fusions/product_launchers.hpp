@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Declares the products that planned_products.cu compiles; other files use them as well. Include this file after
+// Declares the products that planned_product_variants.cu compiles; other files use them as well. Include this file after
 // planned_products.cuh.
 #ifndef INSTANCE
 #define INSTANCE extern template
