@@ -372,6 +372,8 @@ TEST_CASE("the plan of attention on Hopper") {
     CHECK(plan(32, 192, 384, 64).way == AttentionWay::short_keys);
     CHECK(plan(32, 384, 384, 64, 0, 0, true).way == AttentionWay::short_keys);
     CHECK(plan(4, 512, 512, 64).queries == 256);  // 128 units for 132 multiprocessors
+    // Units of 64 queries would be 63 for the busiest multiprocessor, not 2 times 32, but load all keys twice.
+    CHECK(plan(256, 128, 128, 64).queries == 128);
     CHECK(plan(32, 512, 640, 64).way == AttentionWay::short_keys);
     CHECK(plan(32, 512, 641, 64).way == AttentionWay::hopper);
     CHECK(plan(32, 384, 384, 72).way == AttentionWay::hopper);

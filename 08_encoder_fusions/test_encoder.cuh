@@ -63,6 +63,30 @@ TEST_CASE("many more random cases of an encoder", "[more][.]") {
     testing::passes_random_cases(stage, 9, 0, 1000, [](int64_t) { return int64_t{1} << 13; });
 }
 
+// With so few hidden numbers as in the cases above, the plan of products names no kernel of Hopper's.
+TEST_CASE("an encoder with products by plan computes what it says, with few and with many tokens") {
+    using softmax_stages::GemmWay;
+    if (softmax_stages::this_chip().capability != 9)
+        return testing::skip("the plan names wgmma's kernels for Hopper alone");
+    std::set<GemmWay> ways;
+    for (const int64_t tokens : {20, 260}) {
+        Shape shape(1, tokens, 4, 40);
+        shape.layers = 1;
+        shape.inner = 320;
+        for (const auto& [in, out] : {std::pair{160, 480}, {160, 160}, {160, 320}, {320, 160}})
+            ways.insert(softmax_stages::gemm_plan<__half>(1, tokens, out, in,
+                                                          {1.f, 0.f, false, true},
+                                                          softmax_stages::this_chip())
+                            .way);
+        for (const runner::Variant& variant : encoder_fusions_variants::encoder_variants()) {
+            if (variant.name == "encoder_planned")
+                testing::matches_reference(variant, variant.operation->inputs().front().name, shape,
+                                           tokens == 20 ? DType::float16 : DType::bfloat16);
+        }
+    }
+    CHECK(ways == std::set{GemmWay::few_rows, GemmWay::hopper});
+}
+
 // Rows after a sequence's end change no bit and become 0, as do sequences without tokens. Packed, padded or repeated:
 // the results are the same.
 TEST_CASE("an encoder's padding changes nothing") {

@@ -100,16 +100,22 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
             const Sequence sequence = sequence_of_warp(g, b);
             const int query = at.tile * Tiles::kQueries;
             if (query >= sequence.queries) continue;  // a short packed sequence
-            for (int i = 0; i < kConsumers; ++i) {
-                QueryBarriers& barriers = of_queries[q_place.stage][i];
-                wait(barriers.empty, q_place.parity ^ 1);
-                load_rows<kSize, kRowsOfQ>(tiles + q_at(q_place.stage, i), maps.q, g.q,
-                                           g.first_query, size, query + i * kRowsOfQ,
-                                           sequence.queries, packed, head, b, barriers.full);
-            }
-            q_place.advance();
+            const auto load_queries = [&] {
+                for (int i = 0; i < kConsumers; ++i) {
+                    QueryBarriers& barriers = of_queries[q_place.stage][i];
+                    wait(barriers.empty, q_place.parity ^ 1);
+                    load_rows<kSize, kRowsOfQ>(tiles + q_at(q_place.stage, i), maps.q, g.q,
+                                               g.first_query, size, query + i * kRowsOfQ,
+                                               sequence.queries, packed, head, b, barriers.full);
+                }
+                q_place.advance();
+            };
             const int seen = seen_from(sequence, query, Tiles::kQueries);
             const int key_head = static_cast<int>(g.key_head(head));
+            // The first tile's queries are needed at once. Those of a later tile wait until results have left their place, and its
+            // first keys and values need not wait for that.
+            const bool begins_with_keys = seen > 0 && number != static_cast<int>(blockIdx.x);
+            if (!begins_with_keys) load_queries();
             for (int key = 0; key < seen; key += kKeys, k_place.advance()) {
                 const int stage = k_place.stage;
                 wait(k_empty[stage], k_place.parity ^ 1);
@@ -118,6 +124,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
                 wait(v_empty[stage], k_place.parity ^ 1);
                 load_rows<kSize, kKeys>(tiles + v_at(stage), maps.v, g.v, g.first_key, size, key,
                                         sequence.keys, is_ragged, key_head, b, v_full[stage]);
+                if (key == 0 && begins_with_keys) load_queries();
             }
         }
     } else {

@@ -214,17 +214,25 @@ __global__ void __launch_bounds__(ShortAttention::kThreads, 1)
 
 // ---- launchers
 
-// Returns the number of queries of a head per block, whole tiles, with which the busiest block computes the fewest tiles.
+// Returns the number of queries of a head per block, whole tiles, with which the busiest block has the shortest estimated time. The
+// unit is the time of a tile of queries and a tile of keys; fitted on an H200.
 template <class T>
 int short_queries(const AttentionProblem<T>& g, int64_t multiprocessors) {
+    constexpr double kOfPair = 1.7, kOfUnit = 1.2;
     const int64_t tiles = (g.queries - 1) / kRowsOfQ + 1, heads = g.batch * g.heads;
+    const int64_t pairs = (std::max<int64_t>(g.keys, 1) - 1) / ShortAttention::kKeys + 1;
     const auto tiles_of_part = [&](int64_t parts) { return (tiles - 1) / parts + 1; };
-    const auto tiles_of_block = [&](int64_t parts) {
-        return ((heads * parts - 1) / multiprocessors + 1) * tiles_of_part(parts);
+    const auto time = [&](int64_t parts) {
+        const int64_t units = (heads * parts - 1) / multiprocessors + 1;
+        const int64_t turns = (units * tiles_of_part(parts) - 1) / ShortAttention::kConsumers + 1;
+        // Each unit loads all keys and values again.
+        const double products = static_cast<double>(pairs * turns * ShortAttention::kConsumers),
+                     loads = kOfPair * static_cast<double>(pairs * units);
+        return std::max(products, loads) + kOfUnit * static_cast<double>(units);
     };
     int64_t best = 1;
     for (int64_t parts = 2; parts <= tiles; ++parts) {
-        if (tiles_of_block(parts) < tiles_of_block(best)) best = parts;
+        if (time(parts) < time(best)) best = parts;
     }
     return static_cast<int>(tiles_of_part(best)) * kRowsOfQ;
 }
