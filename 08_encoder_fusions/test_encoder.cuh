@@ -3,7 +3,9 @@
 // arguments are refused.
 #pragma once
 #include <cmath>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "08_encoder_fusions/variants.hpp"
@@ -18,7 +20,8 @@
 #include "common/testing/outcome.hpp"
 #include "common/testing/random_cases.hpp"
 #include "common/testing/redirected.hpp"
-#include "further/forward.cuh"
+#include "common/testing/skip.hpp"
+#include "further/planned_products.cuh"
 
 extern template cudaError_t encoder_layers::forward(const Config&, const Layer<float>*,
                                                     const float*, const int32_t*, float*, void*,
