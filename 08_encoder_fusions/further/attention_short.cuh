@@ -232,7 +232,7 @@ int short_queries(const AttentionProblem<T>& g, int64_t multiprocessors) {
     };
     int64_t best = 1;
     for (int64_t parts = 2; parts <= tiles; ++parts) {
-        if (time(parts) < time(best)) best = parts;
+        if (time(parts) <= time(best)) best = parts;  // of equals, that on more multiprocessors
     }
     return static_cast<int>(tiles_of_part(best)) * kRowsOfQ;
 }
