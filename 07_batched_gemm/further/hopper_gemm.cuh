@@ -493,7 +493,7 @@ double clocks_of_hopper(const Problem<T, Result>& g, const HopperPlan& plan,
     const auto lines = [](int64_t of_tile, int64_t all, int64_t of_box) {
         return static_cast<double>(std::min(of_tile, (all + of_box - 1) / of_box * of_box));
     };
-    // For a line of A that crosses two of the L2's, these deliver both (measured; of B not). Lines that TMA does not take are copied.
+    // Lines of A that cross two lines of the L2 take twice as long (measured; those of B do not). Others than TMA takes are copied.
     const int64_t pitch = static_cast<int64_t>(sizeof(T)) * g.a.ld;
     const bool crosses = !g.a.transposed && pitch % kLine != 0 && pitch % 16 == 0;
     const double of_a = (crosses ? 2 : 1) * hopper::kClocksPerLine;

@@ -38,10 +38,7 @@ struct PackedLines {
         matrices = x.each == nullptr && x.stride == 0 ? 1 : batch;
         lines = turns ? line_length : line_count;
         length = turns ? line_count : line_length;
-        // The L2 delivers lines that begin at multiples of 128 bytes faster. Short ones would grow by too much.
-        constexpr int64_t kLine = 128 / sizeof(T), kLong = 8 * kLine;
-        const int64_t unit = length >= kLong ? kLine : kPerPack<T>;
-        pitch = (length + unit - 1) / unit * unit;
+        pitch = (length + kPerPack<T> - 1) / kPerPack<T> * kPerPack<T>;
         while (log_threads < 8 && pitch > kPerPack<T> << log_threads) ++log_threads;
     }
     size_t bytes() const { return sizeof(T) * static_cast<size_t>(matrices * lines * pitch); }

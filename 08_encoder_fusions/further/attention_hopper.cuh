@@ -142,7 +142,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
         const auto end_turn = [&] {
             hopper::arrive_without_waiting(1 + (warpgroup + 1) % kConsumers, 256);
         };
-        LeavingResults leaving;
+        LeavingTile leaving;
         for (int number = static_cast<int>(blockIdx.x); number < order.count; number += apart) {
             const TileOfHead at(order, number);
             const int b = at.head / heads, head = at.head % heads;

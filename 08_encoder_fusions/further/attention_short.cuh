@@ -145,7 +145,7 @@ __global__ void __launch_bounds__(ShortAttention::kThreads, 1)
             if (thread == 0) hopper::arrive(empty[place.stage]);
             place.advance();
         };
-        LeavingResults leaving;
+        LeavingTile leaving;
         // Tiles of queries go to the warpgroups in turn, across units.
         int next = warpgroup;
         for (int number = static_cast<int>(blockIdx.x); number < by.count; number += apart) {

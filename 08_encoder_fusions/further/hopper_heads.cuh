@@ -110,7 +110,7 @@ __device__ inline void load_rows(unsigned char* tile, const CUtensorMap& map,
 }
 
 // Starts to write a tile of results, those of queries `first` to `end` - 1 at most. All threads of a warp call it; the tile
-// may be overwritten once lane 0 has returned from wait_for_stores<0>().
+// may be overwritten once lane 0 has returned from wait_for_stores<0>() and all lanes have met.
 template <int kSize, class T>
 __device__ inline void start_store(const unsigned char* tile, const CUtensorMap& map,
                                    const AttentionProblem<T>& g, int first, int end, int head,
@@ -148,7 +148,7 @@ __device__ inline void store_rows(const unsigned char* tile, const CUtensorMap& 
 }
 
 // The latest results of a warpgroup in a persistent kernel. They leave beside the next tile's products.
-struct LeavingResults {
+struct LeavingTile {
     uint64_t* empty = nullptr;  // of the tile where they are
 
     // Starts to write them when the four warps have put them into the tile. barrier: one of the block's, for this warpgroup.

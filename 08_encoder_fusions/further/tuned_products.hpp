@@ -92,25 +92,17 @@ private:
     cudaError_t launch(const Way& way, const Problem<T>& g, const T* bias, Activation activation,
                        cudaStream_t stream) const {
         constexpr bool is_plain = std::is_base_of_v<NoEnding, Activation>;
-        if (way.parts > 0) {
+        const auto epilogue = [&] {
             if constexpr (is_plain)
-                return encoder_layers::product_sharing_k(g, way.parts, batched_gemm::Plain{},
-                                                         stream);
+                return batched_gemm::Plain{};
             else
-                return encoder_layers::product_sharing_k(
-                    g, way.parts, batched_gemm::BiasActivation<T, Activation>{{bias}, activation},
-                    stream);
-        }
-        if constexpr (sizeof(T) == 2 && (is_plain || has_plan<Activation>)) {
-            using encoder_layers::product_by_plan;
-            constexpr auto kBegin = batched_gemm::Begin::early;
-            if constexpr (is_plain) {
-                if (way.by_plan) return product_by_plan(g, batched_gemm::Plain{}, kBegin, stream);
-            } else if (way.by_plan) {
-                return product_by_plan(
-                    g, batched_gemm::BiasActivation<T, Activation>{{bias}, activation}, kBegin,
-                    stream);
-            }
+                return batched_gemm::BiasActivation<T, Activation>{{bias}, activation};
+        }();
+        if (way.parts > 0) return encoder_layers::product_sharing_k(g, way.parts, epilogue, stream);
+        if constexpr (has_plan<T, Activation>) {
+            if (way.by_plan)
+                return encoder_layers::product_by_plan(g, epilogue, batched_gemm::Begin::early,
+                                                       stream);
         }
         if (way.cutlass >= 0)
             return operations::gemm::cutlass_product(way.cutlass, cutlass_ending(activation),
@@ -132,8 +124,10 @@ private:
         return status;
     }
 
-    template <class Activation>
-    static constexpr bool has_plan = encoder_layers::FusedProducts::kIsFused<Activation>;
+    template <class T, class Activation>
+    static constexpr bool has_plan = sizeof(T) == 2 &&
+                                     (std::is_base_of_v<NoEnding, Activation> ||
+                                      encoder_layers::FusedProducts::kIsFused<Activation>);
 
     // cuBLASLt has no epilogue with the exact GELU. CUTLASS's kernels have it, or none.
     using CutlassEnding = operations::gemm::CutlassEnding;
@@ -156,8 +150,7 @@ private:
     template <class T, class Activation>
     static Choice all_ways(const Problem<T>& g, Activation activation) {
         Choice choice{{Way{"ours"}}};
-        if constexpr (sizeof(T) == 2 &&
-                      (std::is_base_of_v<NoEnding, Activation> || has_plan<Activation>)) {
+        if constexpr (has_plan<T, Activation>) {
             Way by_plan{"ours, by its plan"};
             by_plan.by_plan = true;
             choice.ways.push_back(by_plan);
