@@ -133,14 +133,19 @@ for stage in $stages; do
 done
 
 # Of kernels that keep lists or tiles in registers, ptxas says whether there were enough, and whether it had to let one
-# wgmma wait for the other.
-for ptx in $(cd "$root" && grep -lx 'no spills' [0-9][0-9]_*/expected/widths.txt | sed "s,/.*,,; s,.*,$work/&.*.ptx,"); do
-    spills=$("${nvcc%nvcc}ptxas" -v -arch=sm_90a -o /dev/null "$ptx" 2>&1 |
+# wgmma wait for the other. Two files at a time, the longest first.
+assembled() {
+    "$1" -v -arch=sm_90a -o /dev/null "$2" 2>&1 |
         awk '/Compiling entry function/ { split($0, part, "\047"); kernel = part[2] }
              /wgmma.*serialized/ { print kernel ":" $0 }
-             /bytes stack frame/ && !/ 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads/ { print kernel ":" $0 }')
-    [[ -z $spills ]] || { echo "WRONG: not all in registers, or one after the other: $spills" && failures=1; }
-done
+             /^ptxas (fatal|error)/ { print }
+             /bytes stack frame/ && !/ 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads/ { print kernel ":" $0 }'
+}
+export -f assembled
+# shellcheck disable=SC2046  # a word for each file
+spills=$(ls -S $(cd "$root" && grep -lx 'no spills' [0-9][0-9]_*/expected/widths.txt | sed "s,/.*,,; s,.*,$work/&.*.ptx,") |
+    xargs -P 2 -I PTX bash -c 'assembled "$@"' _ "${nvcc%nvcc}ptxas" PTX)
+[[ -z $spills ]] || { echo "WRONG: not all in registers, or one after the other: $spills" && failures=1; }
 
 if type -P python3 >/dev/null; then
     python3 "$root/common/xray/unrolled_loops.py" check "$nvcc" "$work" || failures=1
