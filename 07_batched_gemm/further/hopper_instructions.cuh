@@ -19,6 +19,43 @@ namespace hopper {
 template <class T>
 using SumOf = std::conditional_t<std::is_same_v<T, int8_t>, int, float>;
 
+// ---- rounding
+
+// Rounds two neighbours to 16 bits each.
+template <class T>
+__device__ inline uint32_t two_as_word(float low, float high) {
+    uint32_t word;
+    if constexpr (std::is_same_v<T, __half>) {
+        const __half2 two = __floats2half2_rn(low, high);
+        memcpy(&word, &two, sizeof word);
+    } else {
+        const __nv_bfloat162 two = __floats2bfloat162_rn(low, high);
+        memcpy(&word, &two, sizeof word);
+    }
+    return word;
+}
+
+// Rounds to 8 bits each. Values out of range become the nearest number of the type. NaN stays NaN in e4m3 and becomes -128 in
+// int8_t.
+template <class T>
+__device__ inline uint32_t four_as_word(float first, float second, float third, float fourth) {
+    if constexpr (std::is_same_v<T, int8_t>) {
+        // A conversion takes eight times as long as a sum, and this sum has the rounded number in its lowest byte.
+        const auto byte = [](float x) {
+            return __float_as_uint(fminf(fmaxf(x, -128.f), 127.f) + 12582912.f);  // 1.5 * 2^23
+        };
+        const uint32_t low = __byte_perm(byte(first), byte(second), 0x0040),
+                       high = __byte_perm(byte(third), byte(fourth), 0x0040);
+        return __byte_perm(low, high, 0x5410);
+    } else {
+        const auto two = [](float low, float high) {
+            return uint32_t{
+                __nv_cvt_float2_to_fp8x2(make_float2(low, high), __NV_SATFINITE, __NV_E4M3)};
+        };
+        return two(first, second) | two(third, fourth) << 16;
+    }
+}
+
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
 // ---- mbarriers
@@ -149,38 +186,6 @@ __device__ inline void store_matrices(T* row, const uint32_t (&of)[4]) {
                      shared_address(row)),
                  "r"(of[0]), "r"(of[1]), "r"(of[2]), "r"(of[3])
                  : "memory");
-}
-
-// Rounds two neighbours to 16 bits each.
-template <class T>
-__device__ inline uint32_t two_as_word(float low, float high) {
-    uint32_t word;
-    if constexpr (std::is_same_v<T, __half>) {
-        const __half2 two = __floats2half2_rn(low, high);
-        memcpy(&word, &two, sizeof word);
-    } else {
-        const __nv_bfloat162 two = __floats2bfloat162_rn(low, high);
-        memcpy(&word, &two, sizeof word);
-    }
-    return word;
-}
-
-// Rounds to 8 bits each. Values out of range become the nearest number of the type. NaN stays NaN in e4m3 and becomes -128 in
-// int8_t.
-template <class T>
-__device__ inline uint32_t four_as_word(float first, float second, float third, float fourth) {
-    if constexpr (std::is_same_v<T, int8_t>) {
-        const auto byte = [](float x) {
-            return static_cast<uint32_t>(__float2int_rn(fminf(fmaxf(x, -128.f), 127.f))) & 0xffu;
-        };
-        return byte(first) | byte(second) << 8 | byte(third) << 16 | byte(fourth) << 24;
-    } else {
-        const auto two = [](float low, float high) {
-            return uint32_t{
-                __nv_cvt_float2_to_fp8x2(make_float2(low, high), __NV_SATFINITE, __NV_E4M3)};
-        };
-        return two(first, second) | two(third, fourth) << 16;
-    }
 }
 
 // ---- wgmma
