@@ -9,7 +9,6 @@
 #include <set>
 #include <system_error>
 
-#include "common/operations/encoder/operation.hpp"
 #include "further/attention_one_warpgroup.cuh"
 #include "further/attention_ring.cuh"
 #include "further/attention_turns.cuh"
@@ -20,6 +19,7 @@
 
 // After the headers: launchers that other files compile.
 #include "08_encoder_fusions/attention_launchers.hpp"
+#include "08_encoder_fusions/encoder_shapes.hpp"
 #include "08_encoder_fusions/hopper_attention_launchers.hpp"
 #include "08_encoder_fusions/product_launchers.hpp"
 #include "08_encoder_fusions/softmax_launchers.hpp"
@@ -75,21 +75,6 @@ using encoder_layers::Config;
 using encoder_layers::Layer;
 using operations::encoder::Shape;
 
-encoder_layers::Activation activation_of(operations::encoder::Activation activation) {
-    using Named = operations::encoder::Activation;
-    switch (activation) {
-        case Named::gelu:
-            break;
-        case Named::gelu_by_tanh:
-            return encoder_layers::Activation::gelu_by_tanh;
-        case Named::relu:
-            return encoder_layers::Activation::relu;
-        case Named::silu:
-            return encoder_layers::Activation::silu;
-    }
-    return encoder_layers::Activation::gelu;
-}
-
 // How a variant computes an encoder.
 struct EncoderWay {
     Attention attention;
@@ -101,12 +86,9 @@ struct EncoderWay {
 };
 
 Config config_of(const Shape& s, const EncoderWay& way) {
-    Config config{s.batch, s.seq, s.heads, s.size, s.inner_size(), s.layers};
-    config.activation = activation_of(s.activation);
-    config.prenorm = s.prenorm;
+    Config config = encoder_config_of(s);
     config.attention = way.attention;
-    config.packed = way.packed && s.tokens > 0;
-    config.tokens = s.tokens;
+    config.packed = way.packed && config.packed;
     config.split_qkv = way.split_qkv;
     return config;
 }

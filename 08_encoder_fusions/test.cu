@@ -12,6 +12,7 @@
 #include "further/padding_by_lengths.cuh"
 #include "further/unfused.cuh"
 #include "test_attention.cuh"
+#include "test_eight_bits.cuh"
 #include "test_encoder.cuh"
 #include "test_front.cuh"
 

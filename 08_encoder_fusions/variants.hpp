@@ -67,6 +67,7 @@ std::vector<runner::Variant> pack_variants();   // further/transpose_packs.cuh
 std::vector<runner::Variant> half2_variants();  // further/half2_arithmetic.cuh
 std::vector<runner::Variant>
 attention_variants();  // further/fused_attention.cuh, further/attention_mma.cuh
-std::vector<runner::Variant> encoder_variants();  // further/forward.cuh
+std::vector<runner::Variant> encoder_variants();    // further/forward.cuh
+std::vector<runner::Variant> eight_bit_variants();  // further/encoder_eight_bits.cuh
 
 }  // namespace encoder_fusions_variants

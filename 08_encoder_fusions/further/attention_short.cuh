@@ -67,10 +67,17 @@ struct UnitTiles {
 };
 #endif
 
-template <class T>
+// Where results go. A struct like this one whose kStoresRows is true has, in place of the tensor store to g.o, a function
+// store(tile, first_line, g, query, end, head, sequence) that stores the results of a warp's 16 queries from `query` on, which begin at
+// line first_line of a tile.
+struct ToTensor {
+    static constexpr bool kStoresRows = false;
+};
+
+template <class T, class To>
 __global__ void __launch_bounds__(ShortAttention::kThreads, 1)
     attention_short_kernel(const __grid_constant__ HeadMaps maps, const AttentionProblem<T> g,
-                           const HeadParts by) {
+                           const HeadParts by, const To to) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
     using Tiles = ShortAttention;
     constexpr int kConsumers = Tiles::kConsumers, kKeys = Tiles::kKeys, kSize = Tiles::kSize;
@@ -107,7 +114,7 @@ __global__ void __launch_bounds__(ShortAttention::kThreads, 1)
         const bool packed = g.first_query != nullptr, is_ragged = packed || g.lengths != nullptr;
         hopper::RingPlace<kPairs> place;
         hopper::RingPlace<kQStages> q_place;
-        int to = 0;  // the warpgroup whose tile of queries is next
+        int next_of = 0;  // the warpgroup whose tile of queries is next
         for (int number = static_cast<int>(blockIdx.x); number < by.count; number += apart) {
             const Sequence sequence = sequence_of_warp(g, unit.b);
             const UnitTiles of(g, sequence, unit, by);
@@ -124,13 +131,13 @@ __global__ void __launch_bounds__(ShortAttention::kThreads, 1)
                                         v_full[pair]);
             }
             for (int i = 0; warp == 1 && i < of.count; ++i) {
-                QueryBarriers& barriers = of_queries[to][q_place.stage];
+                QueryBarriers& barriers = of_queries[next_of][q_place.stage];
                 wait(barriers.empty, q_place.parity ^ 1);
-                load_rows<kSize, kRowsOfQ>(tiles + q_at(to, q_place.stage), maps.q, g.q,
+                load_rows<kSize, kRowsOfQ>(tiles + q_at(next_of, q_place.stage), maps.q, g.q,
                                            g.first_query, size, (of.first + i) * kRowsOfQ,
                                            sequence.queries, packed, unit.head, unit.b,
                                            barriers.full);
-                if (++to == kConsumers) to = 0, q_place.advance();
+                if (++next_of == kConsumers) next_of = 0, q_place.advance();
             }
             unit.advance(g, by);
         }
@@ -192,8 +199,13 @@ __global__ void __launch_bounds__(ShortAttention::kThreads, 1)
                 leaving.release(thread);
                 unsigned char* const tile = tiles + q_at(warpgroup, q_place.stage);
                 sets.finish(tile, g, sequence, unit.b, unit.head, query, all_see < read);
-                leaving.leave<kSize>(1 + warpgroup, tile, maps.o, g, first_query, sequence.queries,
-                                     unit.head, unit.b, barriers.empty);
+                if constexpr (To::kStoresRows) {
+                    to.store(tile, thread / 32 * 16, g, query, sequence.queries, unit.head, unit.b);
+                    leaving.leave_read(1 + warpgroup, barriers.empty);
+                } else {
+                    leaving.leave<kSize>(1 + warpgroup, tile, maps.o, g, first_query,
+                                         sequence.queries, unit.head, unit.b, barriers.empty);
+                }
                 q_place.advance();
             }
             next -= of.count;
@@ -237,10 +249,11 @@ int short_queries(const AttentionProblem<T>& g, int64_t multiprocessors) {
     return static_cast<int>(tiles_of_part(best)) * kRowsOfQ;
 }
 
-// Computes what query_per_block() computes, for the 16-bit types. queries: of a head, per block; a multiple of 64. Returns
-// cudaErrorNotSupported for heads outside `accepts` above and without Hopper.
-template <class T>
-cudaError_t attention_short(const AttentionProblem<T>& g, int64_t queries, cudaStream_t stream) {
+// Computes what query_per_block() computes, for the 16-bit types, and stores it as `to` says. queries: of a head, per block; a
+// multiple of 64. Returns cudaErrorNotSupported for heads outside `accepts` above and without Hopper.
+template <class T, class To>
+cudaError_t attention_short_to(const To& to, const AttentionProblem<T>& g, int64_t queries,
+                               cudaStream_t stream) {
     static_assert(sizeof(T) == 2, "tensor cores multiply half or bfloat16 here");
     using Tiles = ShortAttention;
     bool is_empty = false;
@@ -250,7 +263,7 @@ cudaError_t attention_short(const AttentionProblem<T>& g, int64_t queries, cudaS
     const int64_t parts = (g.queries - 1) / queries + 1, heads = g.heads * g.batch;
     if (g.size > Tiles::kSize || g.keys > kMostShortKeys || heads > INT32_MAX / 2 / parts)
         return cudaErrorNotSupported;
-    const auto kernel = attention_short_kernel<T>;
+    const auto kernel = attention_short_kernel<T, To>;
     HeadMaps maps;
     const cudaError_t error = prepare_heads<Tiles::kKeys>(&maps, g, kernel, Tiles::kBytes);
     if (error != cudaSuccess) return error;
@@ -260,7 +273,11 @@ cudaError_t attention_short(const AttentionProblem<T>& g, int64_t queries, cudaS
                        static_cast<int>(blocks / heads), static_cast<int>(blocks % heads / g.heads),
                        static_cast<int>(blocks % g.heads)};
     return early_launch::launch(kernel, dim3(static_cast<unsigned>(blocks)), dim3(Tiles::kThreads),
-                                Tiles::kBytes, stream, true, 0, maps, g, by);
+                                Tiles::kBytes, stream, true, 0, maps, g, by, to);
+}
+template <class T>
+cudaError_t attention_short(const AttentionProblem<T>& g, int64_t queries, cudaStream_t stream) {
+    return attention_short_to(ToTensor{}, g, queries, stream);
 }
 
 }  // namespace fused_attention

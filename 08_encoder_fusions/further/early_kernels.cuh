@@ -82,6 +82,7 @@ struct EarlyBetween {
             using encoder_fusions::as_packs;
             using Pack = encoder_fusions::Pack<T, kPack>;
             using From = Early<encoder_fusions::SumOfThree<Pack>>;
+            using To = encoder_fusions::NormAndSum<Pack>;
             const From from{
                 {as_packs<kPack>(product), as_packs<kPack>(bias), as_packs<kPack>(residual)},
                 as_packs<kPack>(norm),
@@ -90,7 +91,7 @@ struct EarlyBetween {
                 return early_launch::launch(kernel, dim3(static_cast<unsigned>(rows)),
                                             dim3(32 * static_cast<unsigned>(warps)), 0, stream,
                                             true, 0, from, as_packs<kPack>(norm),
-                                            as_packs<kPack>(sum), as_packs<kPack>(y), rows,
+                                            To{as_packs<kPack>(sum), as_packs<kPack>(y)}, rows,
                                             static_cast<int>(cols / kPack));
             };
             // With more rows the norm is not short and needs the L1 cache, which an early launch makes smaller.
@@ -103,8 +104,8 @@ struct EarlyBetween {
                 in_packs = in_packs && encoder_fusions::takes_packs<kPack>(each, cols);
             if (in_packs && cols > 0) {
                 using encoder_fusions::layernorm_kernel;
-                if (cols <= 3 * 32 * kPack) return launch(layernorm_kernel<From, 1, 3>, 3);
-                if (cols <= 4 * 32 * kPack) return launch(layernorm_kernel<From, 2, 2>, 2);
+                if (cols <= 3 * 32 * kPack) return launch(layernorm_kernel<From, To, 1, 3>, 3);
+                if (cols <= 4 * 32 * kPack) return launch(layernorm_kernel<From, To, 2, 2>, 2);
             }
         }
         return Between{}.norm(product, bias, residual, norm, sum, y, rows, cols, stream);

@@ -217,10 +217,27 @@ __global__ void __launch_bounds__(kThreads)
         offsets[i] = offsets[i] < most ? offsets[i] : most;
 }
 
-// Places buffers in a workspace and adds up its size. The buffers of attention and of feed-forward share their place,
-// because a layer uses them in turn.
+// Places buffers in a workspace, one after another, and adds up their bytes.
+class Places {
+public:
+    size_t bytes = 0;
+    explicit Places(void* workspace) : base_(static_cast<char*>(workspace)) {}
+    template <class Element>
+    Element* take(int64_t count) {
+        char* const place = base_ == nullptr ? nullptr : base_ + bytes;
+        constexpr size_t kAlignment = 256;  // two cache lines
+        bytes += (static_cast<size_t>(count) * sizeof(Element) + kAlignment - 1) / kAlignment *
+                 kAlignment;
+        return reinterpret_cast<Element*>(place);
+    }
+
+private:
+    char* base_;
+};
+
+// The buffers of attention and of feed-forward share their place, because a layer uses them in turn.
 template <class T>
-struct Buffers {
+struct Buffers : Places {
     int32_t* offsets;  // batch + 1: the token at which each sequence begins
     T* states;         // of packed tokens; for padded tokens the output serves
     T* normed;         // if norms come first
@@ -228,9 +245,8 @@ struct Buffers {
     T *qkv, *context;  // attention's input and output; unfused attention also has:
     T *q, *k, *v, *scores, *by_heads;
     T* inner;
-    size_t bytes = 0;
 
-    Buffers(const Config& c, void* workspace) : base_(static_cast<char*>(workspace)) {
+    Buffers(const Config& c, void* workspace) : Places(workspace) {
         const int64_t of_tokens = c.rows() * c.hidden(), of_batch = c.batch * c.seq * c.hidden();
         const bool unfused = c.attention == Attention::unfused;
         offsets = take<int32_t>(c.batch + 1);
@@ -250,17 +266,6 @@ struct Buffers {
         inner = take<T>(c.rows() * c.inner);
         bytes = std::max(bytes, attention);
     }
-
-private:
-    template <class Element>
-    Element* take(int64_t count) {
-        char* const place = base_ == nullptr ? nullptr : base_ + bytes;
-        constexpr size_t kAlignment = 256;  // two cache lines
-        bytes += (static_cast<size_t>(count) * sizeof(Element) + kAlignment - 1) / kAlignment *
-                 kAlignment;
-        return reinterpret_cast<Element*>(place);
-    }
-    char* base_;
 };
 
 // True if the sizes are valid and all heads together have at most 2^30 queries, as attention requires.
@@ -298,35 +303,16 @@ cudaError_t with_activation(Activation activation, Launch launch) {
     return launch(batched_gemm::Gelu{});
 }
 
-// One forward pass. Each function queues kernels; status_ keeps the first error.
-template <class T, class Products>
-class Forward {
-public:
-    Forward(const Config& config, const int32_t* lengths, const Buffers<T>& buffers, T* y,
-            const Products& products, cudaStream_t stream)
-        : c_(config),
-          lengths_(lengths),
-          at_(buffers),
-          states_(config.packed ? buffers.states : y),
-          products_(products),
-          stream_(stream) {}
+// The steps that all forward passes share: those before the first layer, after the last, and attention in one kernel. Each
+// function queues kernels; status_ keeps the first error.
+template <class T>
+class ForwardSteps {
+protected:
+    // states: the place of the hidden states of all tokens.
+    ForwardSteps(const Config& config, const int32_t* lengths, int32_t* offsets, T* states,
+                 cudaStream_t stream)
+        : c_(config), lengths_(lengths), offsets_(offsets), states_(states), stream_(stream) {}
 
-    cudaError_t run(const Layer<T>* layers, const T* x, T* y) {
-        const T* in = begin(x);
-        if (c_.prenorm && c_.layers > 0)
-            try_to(encoder_fusions::layernorm(in, layers[0].attention_norm, at_.normed, c_.rows(),
-                                              c_.hidden(), stream_));
-        for (int64_t i = 0; i < c_.layers && status_ == cudaSuccess; ++i) {
-            // The last step of a prenorm layer is the next layer's first norm. The last layer's norm is not used.
-            const Norm<T>& next = layers[i + 1 < c_.layers ? i + 1 : i].attention_norm;
-            layer(layers[i], c_.prenorm ? at_.normed : in, in, next);
-            in = states_;
-        }
-        end(in, y);
-        return status_;
-    }
-
-private:
     void try_to(cudaError_t status) {
         if (status_ == cudaSuccess) status_ = status;
     }
@@ -334,12 +320,12 @@ private:
     // Removes padding, or sets it to zeros, so that no NaN in it spreads.
     const T* begin(const T* x) {
         if (lengths_ == nullptr) return x;
-        const encoder_fusions::Offsets wanted{at_.offsets, nullptr, nullptr};
+        const encoder_fusions::Offsets wanted{offsets_, nullptr, nullptr};
         try_to(encoder_fusions::sequence_offsets(lengths_, c_.batch, c_.seq, wanted, stream_));
         if (c_.rows() < c_.batch * c_.seq && status_ == cudaSuccess) {
             constexpr int kThreads = 256;
             cut_offsets_kernel<kThreads><<<1, kThreads, 0, stream_>>>(
-                at_.offsets, c_.batch + 1, static_cast<int32_t>(c_.rows()));
+                offsets_, c_.batch + 1, static_cast<int32_t>(c_.rows()));
             try_to(cudaGetLastError());
         }
         if (status_ != cudaSuccess) return x;
@@ -360,11 +346,71 @@ private:
                                    cudaMemcpyDeviceToDevice, stream_));
     }
     Sequences sequences() const {
-        return {c_.batch, c_.seq, lengths_ == nullptr ? nullptr : at_.offsets};
+        return {c_.batch, c_.seq, lengths_ == nullptr ? nullptr : offsets_};
     }
     // Returns the layout of tokens in packed or padded buffers.
-    Sequences rows() const { return {c_.batch, c_.seq, c_.packed ? at_.offsets : nullptr}; }
+    Sequences rows() const { return {c_.batch, c_.seq, c_.packed ? offsets_ : nullptr}; }
 
+    float scale() const { return 1.f / (c_.q_scaling * std::sqrt(static_cast<float>(c_.size))); }
+
+    // Returns attention's problem. It takes strides between rows, so it reads Q, K and V where the product has written them:
+    // `part` numbers apart, with rows that begin `row` numbers apart.
+    fused_attention::AttentionProblem<T> heads_of(const T* qkv, int64_t row, int64_t part,
+                                                  T* context) const {
+        const int64_t hidden = c_.hidden();
+        fused_attention::AttentionProblem<T> g{};
+        g.batch = c_.batch;
+        g.heads = c_.heads;
+        g.queries = g.keys = c_.seq;
+        g.size = c_.size;
+        g.q = {qkv, c_.seq * row, c_.size, row};
+        g.k = {qkv + part, c_.seq * row, c_.size, row};
+        g.v = {qkv + 2 * part, c_.seq * row, c_.size, row};
+        g.o = {context, c_.seq * hidden, c_.size, hidden};
+        g.scale = scale();
+        if (c_.packed) g.first_query = g.first_key = offsets_;
+        if (!c_.packed) g.lengths = lengths_;
+        return g;
+    }
+
+    const Config c_;
+    const int32_t* const lengths_;
+    int32_t* const offsets_;
+    T* const states_;  // from the first sum on
+    const cudaStream_t stream_;
+    cudaError_t status_ = cudaSuccess;
+};
+
+// One forward pass.
+template <class T, class Products>
+class Forward : ForwardSteps<T> {
+    using Steps = ForwardSteps<T>;
+    using Steps::c_, Steps::lengths_, Steps::states_, Steps::stream_, Steps::status_;
+    using Steps::try_to, Steps::sequences, Steps::rows;
+
+public:
+    Forward(const Config& config, const int32_t* lengths, const Buffers<T>& buffers, T* y,
+            const Products& products, cudaStream_t stream)
+        : Steps(config, lengths, buffers.offsets, config.packed ? buffers.states : y, stream),
+          at_(buffers),
+          products_(products) {}
+
+    cudaError_t run(const Layer<T>* layers, const T* x, T* y) {
+        const T* in = Steps::begin(x);
+        if (c_.prenorm && c_.layers > 0)
+            try_to(encoder_fusions::layernorm(in, layers[0].attention_norm, at_.normed, c_.rows(),
+                                              c_.hidden(), stream_));
+        for (int64_t i = 0; i < c_.layers && status_ == cudaSuccess; ++i) {
+            // The last step of a prenorm layer is the next layer's first norm. The last layer's norm is not used.
+            const Norm<T>& next = layers[i + 1 < c_.layers ? i + 1 : i].attention_norm;
+            layer(layers[i], c_.prenorm ? at_.normed : in, in, next);
+            in = states_;
+        }
+        Steps::end(in, y);
+        return status_;
+    }
+
+private:
     // Returns the problem y = x weight^T; x has `in` and y `out` numbers per token; rows of y begin ld numbers apart.
     batched_gemm::Problem<T> linear(const T* x, const T* weight, int64_t in, int64_t out, T* y,
                                     int64_t ld) const {
@@ -404,9 +450,8 @@ private:
     }
 
     int64_t of_head() const { return c_.seq * c_.size; }
-    float scale() const { return 1.f / (c_.q_scaling * std::sqrt(static_cast<float>(c_.size))); }
 
-    // One kernel. It takes strides between rows, so it reads Q, K and V where the product has written them.
+    // One kernel.
     void attend(const Linear<T>& qkv, const T* from) {
         const int64_t hidden = c_.hidden(), row = c_.split_qkv ? hidden : 3 * hidden;
         const int64_t part = c_.split_qkv ? c_.rows() * hidden : hidden;
@@ -414,19 +459,7 @@ private:
             try_to(products_.product(linear(from, qkv.weight + first * hidden, hidden, row,
                                             at_.qkv + first * c_.rows(), row),
                                      qkv.bias + first, batched_gemm::Identity{}, stream_));
-        fused_attention::AttentionProblem<T> g{};
-        g.batch = c_.batch;
-        g.heads = c_.heads;
-        g.queries = g.keys = c_.seq;
-        g.size = c_.size;
-        g.q = {at_.qkv, c_.seq * row, c_.size, row};
-        g.k = {at_.qkv + part, c_.seq * row, c_.size, row};
-        g.v = {at_.qkv + 2 * part, c_.seq * row, c_.size, row};
-        g.o = {at_.context, c_.seq * hidden, c_.size, hidden};
-        g.scale = scale();
-        if (c_.packed) g.first_query = g.first_key = at_.offsets;
-        if (!c_.packed) g.lengths = lengths_;
-        try_to(products_.attention(g, stream_));
+        try_to(products_.attention(Steps::heads_of(at_.qkv, row, part, at_.context), stream_));
     }
 
     // Five kernels, with the scores in memory. [batch, heads, seq, size] always has padding. (In a padded batch a sixth
@@ -446,7 +479,8 @@ private:
         try_to(add_qkv_bias_transpose(sums, qkv.bias, at_.q, at_.k, at_.v, rows(), c_.heads,
                                       c_.size, stream_));
         // The product scales scores before it rounds them: in half, unscaled scores may overflow.
-        batched_gemm::Problem<T> g{heads, c_.seq, c_.seq, c_.size, scale(), {}, {}, 0.f, {}};
+        batched_gemm::Problem<T> g{heads,          c_.seq, c_.seq, c_.size,
+                                   Steps::scale(), {},     {},     0.f,     {}};
         g.a = {at_.q, c_.size, of_head()};
         g.b = {at_.k, c_.size, of_head(), true};
         g.c = {at_.scores, c_.seq, c_.seq * c_.seq};
@@ -461,13 +495,8 @@ private:
         try_to(transpose_back(result, at_.context, rows(), c_.heads, c_.size, stream_));
     }
 
-    const Config c_;
-    const int32_t* const lengths_;
     const Buffers<T> at_;
-    T* const states_;  // from the first sum on
     const Products products_;
-    const cudaStream_t stream_;
-    cudaError_t status_ = cudaSuccess;
 };
 
 // Applies all layers to x and writes y, both [batch, seq, hidden]; rows after a sequence's end are not read and become

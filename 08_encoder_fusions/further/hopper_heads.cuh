@@ -162,6 +162,11 @@ struct LeavingTile {
         __syncwarp();
         empty = &of_tile;
     }
+    // The same for a tile whose results each warp has read and stored itself.
+    __device__ void leave_read(int barrier, uint64_t& of_tile) {
+        hopper::sync_at(barrier, 128);
+        empty = &of_tile;
+    }
     // Tells the copying warp that it may overwrite the tile, as soon as this is so. thread: the number within the warpgroup.
     __device__ void release(int thread) {
         if (thread == 0 && empty != nullptr) {

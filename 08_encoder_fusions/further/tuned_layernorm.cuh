@@ -80,14 +80,30 @@ Norm<Pack<T, kPack>> as_packs(const Norm<T>& norm) {
     return {as_packs<kPack>(norm.gamma), as_packs<kPack>(norm.beta), norm.epsilon};
 }
 
+// Stores a row's norm, and the sum that it is of unless `sum` is nullptr.
+template <class Pack>
+struct NormAndSum {
+    Pack* sum;
+    Pack* y;
+    __device__ void store(int64_t at, const float (&held)[Pack::kSize],
+                          const float (&normed)[Pack::kSize]) const {
+        using T = typename Pack::Element;
+        Pack kept, result;
+#pragma unroll
+        for (int j = 0; j < Pack::kSize; ++j) {
+            kept.element[j] = static_cast<T>(held[j]);
+            result.element[j] = static_cast<T>(normed[j]);
+        }
+        if (sum != nullptr) sum[at] = kept;
+        y[at] = result;
+    }
+};
+
 // kWarps warps share a row of `packs` packs, kPacks per lane. threadIdx.x counts columns, threadIdx.y rows.
-// sum: receives x + bias + residual, or is nullptr.
-template <class From, int kPacks, int kWarps>
+template <class From, class To, int kPacks, int kWarps>
 __global__ void __launch_bounds__(kWarps == 1 ? 128 : 32 * kWarps)
-    layernorm_kernel(From from, Norm<typename From::Pack> norm, typename From::Pack* sum,
-                     typename From::Pack* y, int64_t rows, int packs) {
+    layernorm_kernel(From from, Norm<typename From::Pack> norm, To to, int64_t rows, int packs) {
     using Pack = typename From::Pack;
-    using T = typename Pack::Element;
     __shared__ float partials[2][kWarps];
     const int64_t row = int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
     if (row >= rows) return;  // a whole warp: only with kWarps == 1 has a block several rows
@@ -135,16 +151,12 @@ __global__ void __launch_bounds__(kWarps == 1 ? 128 : 32 * kWarps)
     for (int i = 0; i < kPacks; ++i) {
         const int p = i * 32 * kWarps + threadIdx.x;
         if (p >= packs) continue;
-        Pack kept, result;
+        float normed[Pack::kSize];
 #pragma unroll
-        for (int j = 0; j < Pack::kSize; ++j) {
-            kept.element[j] = static_cast<T>(held[i][j]);
-            result.element[j] = static_cast<T>((held[i][j] - mean) * scale *
-                                                   static_cast<float>(factors[i].element[j]) +
-                                               static_cast<float>(offsets[i].element[j]));
-        }
-        if (sum != nullptr) sum[row * packs + p] = kept;
-        y[row * packs + p] = result;
+        for (int j = 0; j < Pack::kSize; ++j)
+            normed[j] = (held[i][j] - mean) * scale * static_cast<float>(factors[i].element[j]) +
+                        static_cast<float>(offsets[i].element[j]);
+        to.store(row * packs + p, held[i], normed);
     }
 }
 
@@ -154,9 +166,9 @@ cudaError_t launch_kernel(const From& from, const Norm<Pack>& norm, Pack* sum, P
     constexpr int kRowsOfBlock = kWarps == 1 ? 4 : 1;
     const int64_t blocks = (rows - 1) / kRowsOfBlock + 1;
     if (blocks > INT32_MAX) return cudaErrorInvalidValue;
-    layernorm_kernel<From, kPacks, kWarps>
+    layernorm_kernel<From, NormAndSum<Pack>, kPacks, kWarps>
         <<<static_cast<unsigned>(blocks), dim3(32 * kWarps, kRowsOfBlock), 0, stream>>>(
-            from, norm, sum, y, rows, static_cast<int>(packs));
+            from, norm, {sum, y}, rows, static_cast<int>(packs));
     return cudaGetLastError();
 }
 

@@ -13,6 +13,8 @@
 //   - softmax: the error of a score s moves the result o towards its value v by p (v - o), p its weight; a weight
 //     is rounded to the type, too, before it is multiplied
 //   - a norm z = (x - mean) / S passes on the error of x by 1 / S, of the mean by 1 / (n S), of S by z / S
+//   - a rounding to 8 bits is carried out here as well. Where the value is off by s, two roundings may end at neighbours, q
+//     apart: with a probability of about s / q, so the variance grows by s q
 // The bound is 6 standard deviations and the last rounding. All this is of first order: where a score is off by
 // more than a quarter, or a row by more than a quarter of its S, nothing is known (an infinite variance), and any
 // finite number goes. Where a number may have overflowed on the way (a variance of NaN) anything goes.
@@ -21,8 +23,11 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
+
+#include <cuda_fp8.h>
 
 #include "common/operations/elements.cuh"
 #include "common/operations/heads/check.hpp"
@@ -49,12 +54,14 @@ struct Named {
     double queries = 1;  // of queries and keys, as a multiple of what it is otherwise
     bool special = false;
 };
+constexpr const char *kSharp = "sharp", *kWide = "wide";
+constexpr const char* kSpecial = "special_values";
 constexpr Named kInputs[] = {
     {kNormal, "mean 0, standard deviation 1 (nearly); sequences of any length"},
     {kFirstFull, "as normal; sequences full or empty, but for one"},
-    {"sharp", "queries and keys twice as large: few keys count", 1, 2},
-    {"wide", "normal, hidden states times 4", 4},
-    {"special_values", "one sequence of four with NaN in a token", 1, 1, true},
+    {kSharp, "queries and keys twice as large: few keys count", 1, 2},
+    {kWide, "normal, hidden states times 4", 4},
+    {kSpecial, "one sequence of four with NaN in a token", 1, 1, true},
 };
 
 struct Value {
@@ -98,6 +105,8 @@ struct QkvValue {
 struct Uncertain {
     double value, variance;
 };
+
+constexpr double kDeviations = 6;
 
 struct Rules {
     double sum_unit, unit, smallest, largest;
@@ -144,17 +153,65 @@ struct Load {
     __host__ __device__ void operator()(int64_t i) const { states[i] = {to_double(x[i]), 0}; }
 };
 
-// out = in weight^T + bias, and its activation. i: number of the element.
-template <class T>
+// The numbers of a type of 8 bits.
+template <class E>
+struct Numbers {
+    static constexpr bool kIsInteger = std::is_same_v<E, int8_t>;
+    static constexpr double kLargest = kIsInteger ? 127 : 448;
+    __host__ __device__ static double spacing(double x) {
+        if (kIsInteger) return 1;
+        constexpr int kSmallestExponent = -6, kFraction = 3;
+        const int exponent = x == 0 ? kSmallestExponent : ilogb(x);
+        return ldexp(1., (exponent > kSmallestExponent ? exponent : kSmallestExponent) - kFraction);
+    }
+    __host__ __device__ static double nearest(double x) {
+        const double most = kIsInteger && x < 0 ? 128 : kLargest;
+        const double rounded = rint(x / spacing(x)) * spacing(x);
+        return fabs(rounded) > most ? copysign(most, x) : rounded;
+    }
+};
+
+// x, rounded to 8 bits with a step. The kernels divide by the step in float.
+template <class E>
+__host__ __device__ Uncertain in_8_bits(const Uncertain& x, double step) {
+    if (!(fabs(x.value) < INFINITY)) return x;
+    const double off = sqrt(x.variance) + 4 * elements::kFloatUnit * fabs(x.value);
+    const double apart = Numbers<E>::spacing(x.value / step) * step;
+    return {Numbers<E>::nearest(x.value / step) * step, x.variance + apart * off};
+}
+template <class E>
+struct RoundTo8Bits {
+    const float* step;
+    Uncertain* x;
+    bool is_residual;  // a single one that another kernel rounds to its neighbour stands for itself
+    __host__ __device__ void operator()(int64_t i) const {
+        const double apart = Numbers<E>::spacing(x[i].value / *step) * *step;
+        x[i] = in_8_bits<E>(x[i], *step);
+        if (is_residual) x[i].variance += square(apart / kDeviations);
+    }
+};
+
+// What a product in 8 bits has beside its operands; of other products E is their type, and there are no steps.
+template <class E>
+struct Steps {
+    const float* of_input = nullptr;
+    const float* of_weights = nullptr;  // a number for each output
+    const float* of_result = nullptr;   // not nullptr: the product is rounded to 8 bits before the bias
+};
+
+// out = in weight^T + bias, and its activation. i: number of the element. W: the weights' type.
+template <class T, class W>
 struct Product {
+    static constexpr bool kIs8Bits = sizeof(W) == 1;
     const Uncertain* in;
-    const T* weight;
+    const W* weight;
     const T* bias;  // nullptr: none
     int64_t inputs, outputs;
     bool is_activated;
     Activation activation;
     Rules rules;
     Uncertain* out;
+    Steps<W> steps;
 
     // Of the activation: the steeper of both sides, as far as x may be off.
     __host__ __device__ double slope(const Uncertain& x) const {
@@ -166,13 +223,28 @@ struct Product {
     }
     __host__ __device__ void operator()(int64_t i) const {
         const Uncertain* const row = in + i / outputs * inputs;
-        const T* const weights = weight + i % outputs * inputs;
-        Sum sum{rules.sum_unit};
+        const W* const weights = weight + i % outputs * inputs;
+        // Tensor cores keep 14 bits of a sum of e4m3 products; sums of integers are exact.
+        Sum sum{!kIs8Bits ? rules.sum_unit : Numbers<W>::kIsInteger ? 0. : 0x1p-13};
+        double widest = 0;  // what a single input that another kernel rounds to its neighbour changes
         for (int64_t k = 0; k < inputs; ++k) {
-            const double w = to_double(weights[k]);
+            double w = to_double(weights[k]);
+            if constexpr (kIs8Bits) {
+                const double step = *steps.of_input;
+                w *= steps.of_weights[i % outputs];
+                widest = fmax(widest, Numbers<W>::spacing(row[k].value / step) * step * fabs(w));
+            }
             sum.add(row[k].value * w, scaled(row[k].variance, w * w));
         }
+        // Few of them are no normal distribution: two fit into the bound.
+        sum.variance += square(2 * widest / kDeviations);
         Uncertain result = rules.stored(sum.value, sum.variance);
+        if constexpr (kIs8Bits) {
+            if (steps.of_result != nullptr) {
+                result = in_8_bits<W>(result, *steps.of_result);
+                result.variance += square(*steps.of_result / kDeviations);  // one neighbour
+            }
+        }
         if (bias != nullptr)
             result = rules.stored(result.value + to_double(bias[i % outputs]), result.variance);
         if (is_activated) {
@@ -349,10 +421,16 @@ private:
     Element* data_;
 };
 
-// All layers, for one sequence after the other.
-template <class T>
+// All layers, for one sequence after the other. W: the weights' type; 8-bit weights have steps.
+template <class W>
+constexpr Kind kKindOf = std::is_same_v<W, __nv_fp8_e4m3> ? Kind::e4m3
+                         : std::is_same_v<W, int8_t>      ? Kind::s8
+                                                          : Kind::plain;
+template <class T, class W = T>
 class Reference {
 public:
+    static constexpr bool kIs8Bits = sizeof(W) == 1;
+
     Reference(bool device, const View& inputs, const Shape& shape)
         : device_(device),
           inputs_(inputs),
@@ -364,6 +442,10 @@ public:
           scores_(device, shape.heads * shape.seq * shape.seq),
           rows_(device, shape.seq) {}
 
+    // Rounds nothing to 8 bits from here on, but keeps the largest magnitudes of what would be.
+    void calibrate() { largest_.assign(static_cast<size_t>(s_.layers * kRounded), 0); }
+    const std::vector<double>& largest() const { return largest_; }
+
     // From x to result, [tokens, hidden] each.
     void run(const T* x, Uncertain* result, int64_t tokens) {
         tokens_ = tokens;
@@ -372,13 +454,16 @@ public:
             layer_ = layer;
             Uncertain* const from = s_.prenorm ? normed_.data() : states_.data();
             if (s_.prenorm) norm("attention_gamma", "attention_beta", from);
-            multiply(from, "qkv", s_.hidden(), 3 * s_.hidden(), wide_.data());
+            multiply(input(from, kQkvInput), "qkv", s_.hidden(), 3 * s_.hidden(), wide_.data());
             attend();
+            round(kOutputInput, normed_, s_.hidden());
             multiply(normed_.data(), "output", s_.hidden(), s_.hidden(), product_.data(), false);
             add_up("output_bias");
             s_.prenorm ? norm("feed_forward_gamma", "feed_forward_beta", from)
                        : norm("attention_gamma", "attention_beta", from);
-            multiply(from, "inner", s_.hidden(), s_.inner_size(), wide_.data(), true, true);
+            multiply(input(from, kInnerInput), "inner", s_.hidden(), s_.inner_size(), wide_.data(),
+                     true, true);
+            round(kOuterInput, wide_, s_.inner_size());
             multiply(wide_.data(), "outer", s_.inner_size(), s_.hidden(), product_.data(), false);
             add_up("outer_bias");
             if (!s_.prenorm) norm("feed_forward_gamma", "feed_forward_beta", from);
@@ -391,20 +476,77 @@ private:
     void each(int64_t count, const Work& work) {
         elements::for_each(device_, count, work);
     }
-    const T* parameter(const std::string& name) const {
-        for (const Parameter& each : parameters_of(s_)) {
+    template <class Element>
+    const Element* parameter(const std::string& name) const {
+        for (const Parameter& each : parameters_of(s_, kKindOf<W>)) {
             if (each.name != name) continue;
             int64_t of_layer = 1;
             for (size_t dim = 1; dim < each.dims.size(); ++dim) of_layer *= each.dims[dim];
-            return static_cast<const T*>(inputs_[name].data) + layer_ * of_layer;
+            return static_cast<const Element*>(inputs_[name].data) + layer_ * of_layer;
         }
         throw std::out_of_range(name);
     }
+    bool is_calibrating() const { return !largest_.empty(); }
+    const float* step(Rounded which) const { return parameter<float>("steps") + which; }
+
+    // In 8 bits rounds the first `cols` numbers of each token, which lie one after another.
+    void round(Rounded which, Scratch<Uncertain>& x, int64_t cols, bool is_residual = false) {
+        if constexpr (kIs8Bits) {
+            if (is_calibrating()) return see(which, x, tokens_ * cols);
+            each(tokens_ * cols, RoundTo8Bits<W>{step(which), x.data(), is_residual});
+        }
+    }
+    void see(Rounded which, const Scratch<Uncertain>& x, int64_t count) {
+        std::vector<double> magnitudes;
+        for (const Uncertain& each : x.values(count)) {
+            if (std::isfinite(each.value)) magnitudes.push_back(std::abs(each.value));
+        }
+        if (magnitudes.empty()) return;
+        const auto last = static_cast<double>(magnitudes.size() - 1);
+        const auto at = magnitudes.begin() + static_cast<int64_t>(s_.percentile / 100 * last);
+        std::nth_element(magnitudes.begin(), at, magnitudes.end());
+        double& largest = largest_.at(static_cast<size_t>(layer_ * kRounded + which));
+        largest = std::max(largest, *at);
+    }
+    // What the product reads whose input is `from`. With 8-bit results the residual is the rounded input as well; otherwise it is
+    // the input before its rounding, and normed_ is free.
+    const Uncertain* input(Uncertain* from, Rounded which) {
+        if constexpr (kIs8Bits) {
+            Scratch<Uncertain>& rounded = s_.has_8_bit_results ? states_ : normed_;
+            if (rounded.data() != from) each(tokens_ * s_.hidden(), Keep{from, rounded.data()});
+            round(which, rounded, s_.hidden(), s_.has_8_bit_results);
+            return rounded.data();
+        }
+        return from;
+    }
     void multiply(const Uncertain* in, const std::string& name, int64_t inputs, int64_t outputs,
                   Uncertain* out, bool with_bias = true, bool is_activated = false) {
-        const T* const bias = with_bias ? parameter(name + "_bias") : nullptr;
-        each(tokens_ * outputs, Product<T>{in, parameter(name + "_weight"), bias, inputs, outputs,
-                                           is_activated, s_.activation, rules_, out});
+        const T* const bias = with_bias ? parameter<T>(name + "_bias") : nullptr;
+        Product<T, W> product{in,      parameter<W>(name + "_weight"),
+                              bias,    inputs,
+                              outputs, is_activated,
+                              s_.activation, rules_,
+                              out,     {}};
+        if constexpr (kIs8Bits) {
+            const Rounded which = name == "qkv"      ? kQkvInput
+                                  : name == "output" ? kOutputInput
+                                  : name == "inner"  ? kInnerInput
+                                                     : kOuterInput;
+            const auto result = static_cast<Rounded>(which + kQkvResult - kQkvInput);
+            product.steps.of_weights = parameter<float>(name + "_steps");
+            product.steps.of_input = step(which);
+            if (is_calibrating()) {
+                product.bias = nullptr;
+                product.is_activated = false;
+                each(tokens_ * outputs, product);
+                see(result, out == wide_.data() ? wide_ : product_, tokens_ * outputs);
+                product.bias = bias;
+                product.is_activated = is_activated;
+            } else if (s_.has_8_bit_results) {
+                product.steps.of_result = step(result);
+            }
+        }
+        each(tokens_ * outputs, product);
     }
     // From wide_ to normed_, which is free.
     void attend() {
@@ -417,12 +559,13 @@ private:
     }
     void add_up(const std::string& bias) {
         each(tokens_ * s_.hidden(),
-             AddUp<T>{product_.data(), parameter(bias), s_.hidden(), rules_, states_.data()});
+             AddUp<T>{product_.data(), parameter<T>(bias), s_.hidden(), rules_, states_.data()});
     }
     void norm(const std::string& gamma, const std::string& beta, Uncertain* out) {
         each(tokens_, FindStatistics{states_.data(), s_.hidden(), s_.epsilon, rows_.data()});
-        each(tokens_ * s_.hidden(), Normalize<T>{states_.data(), parameter(gamma), parameter(beta),
-                                                 rows_.data(), s_.hidden(), rules_, out});
+        each(tokens_ * s_.hidden(),
+             Normalize<T>{states_.data(), parameter<T>(gamma), parameter<T>(beta), rows_.data(),
+                          s_.hidden(), rules_, out});
     }
 
     const bool device_;
@@ -431,15 +574,25 @@ private:
     const Rules rules_{runner::dtype_of<T>};
     Scratch<Uncertain> states_, normed_, product_, wide_, scores_;
     Scratch<RowStatistics> rows_;
+    std::vector<double> largest_;  // of each layer's Rounded; empty unless calibrate() was called
     int64_t tokens_ = 0, layer_ = 0;
 };
+
+// Calls visitor(Type<W>) with the weights' type.
+template <class T, class Visitor>
+decltype(auto) visit_weights(Kind kind, const Visitor& visitor) {
+    if constexpr (sizeof(T) == 2) {
+        if (kind == Kind::e4m3) return visitor(runner::Type<__nv_fp8_e4m3>{});
+        if (kind == Kind::s8) return visitor(runner::Type<int8_t>{});
+    }
+    return visitor(runner::Type<T>{});
+}
 
 struct Wanted {
     const Uncertain* states;
     Precision precision;
 
     __host__ __device__ Expected operator()(int64_t i) const {
-        constexpr double kDeviations = 6;
         if (states[i].variance < 0) return {0, 0};
         return elements::expected(states[i].value, kDeviations * sqrt(states[i].variance),
                                   precision);
@@ -479,11 +632,11 @@ struct HashPart {
 };
 
 // All that the reference depends on, as one number: of a large model's weights it is found where these lie.
-uint64_t fingerprint(bool device, const View& inputs, const Shape& shape, DType dtype) {
+uint64_t fingerprint(bool device, const View& inputs, const Shape& shape, Kind kind, DType dtype) {
     constexpr int64_t kMostParts = 1 << 14;
     Scratch<uint64_t> of_parts(device, kMostParts);
     uint64_t hash = 0;
-    for (const runner::Operand& each : operation()->operands(shape, dtype)) {
+    for (const runner::Operand& each : operation(kind)->operands(shape, dtype)) {
         if (!each.is_input()) continue;
         const int64_t count = each.bytes() / int64_t{sizeof(uint16_t)};
         const int64_t parts = std::min(count, kMostParts);
@@ -499,50 +652,60 @@ uint64_t fingerprint(bool device, const View& inputs, const Shape& shape, DType 
 struct Known {
     bool device;
     runner::Shape shape;
+    Kind kind;
     DType dtype;
     uint64_t inputs;
     Scratch<Uncertain> states;
 };
 
-template <class T>
-const Uncertain* wanted_states(bool device, const View& inputs, const Shape& shape) {
-    static std::unique_ptr<Known>& known =
-        *new std::unique_ptr<Known>;  // the device may be gone first
-    const DType dtype = runner::dtype_of<T>;
-    const uint64_t of = fingerprint(device, inputs, shape, dtype);
-    if (known != nullptr && known->device == device && known->dtype == dtype &&
-        known->inputs == of && known->shape == runner::Shape(shape))
-        return known->states.data();
-    known.reset();  // its memory first
-    const int64_t row = shape.hidden(), of_sequence = shape.seq * row;
+std::vector<int32_t> lengths_in(const View& inputs, const Shape& shape) {
     std::vector<int32_t> lengths(static_cast<size_t>(shape.batch));
     if (shape.batch > 0)
         runner::check_cuda(cudaMemcpy(lengths.data(), inputs["lengths"].data,
                                       lengths.size() * sizeof(int32_t), cudaMemcpyDefault),
                            "reading lengths");
+    for (int32_t& each : lengths)
+        each = static_cast<int32_t>(std::clamp<int64_t>(each, 0, shape.seq));
+    return lengths;
+}
+
+template <class T>
+const Uncertain* wanted_states(bool device, const View& inputs, const Shape& shape, Kind kind) {
+    static std::unique_ptr<Known>& known =
+        *new std::unique_ptr<Known>;  // the device may be gone first
+    const DType dtype = runner::dtype_of<T>;
+    const uint64_t of = fingerprint(device, inputs, shape, kind, dtype);
+    if (known != nullptr && known->device == device && known->dtype == dtype &&
+        known->inputs == of && known->kind == kind && known->shape == runner::Shape(shape))
+        return known->states.data();
+    known.reset();  // its memory first
+    const int64_t row = shape.hidden(), of_sequence = shape.seq * row;
+    const std::vector<int32_t> lengths = lengths_in(inputs, shape);
     std::unique_ptr<Known> made(
-        new Known{device, shape, dtype, of, {device, shape.batch * of_sequence}});
+        new Known{device, shape, kind, dtype, of, {device, shape.batch * of_sequence}});
     Uncertain* const states = made->states.data();
     elements::for_each(device, shape.batch * of_sequence, NoToken{states});
-    Reference<T> reference(device, inputs, shape);
-    const T* const x = static_cast<const T*>(inputs["x"].data);
-    for (int64_t b = 0; b < shape.batch; ++b) {
-        const auto tokens = std::clamp<int64_t>(lengths[static_cast<size_t>(b)], 0, shape.seq);
-        if (is_looked_at(shape, b))
-            reference.run(x + b * of_sequence, states + b * of_sequence, tokens);
-        else
-            elements::for_each(device, tokens * row, NotLookedAt{states + b * of_sequence});
-    }
+    visit_weights<T>(kind, [&](auto weights) {
+        Reference<T, typename decltype(weights)::type> reference(device, inputs, shape);
+        const T* const x = static_cast<const T*>(inputs["x"].data);
+        for (int64_t b = 0; b < shape.batch; ++b) {
+            const int64_t tokens = lengths[static_cast<size_t>(b)];
+            if (is_looked_at(shape, b))
+                reference.run(x + b * of_sequence, states + b * of_sequence, tokens);
+            else
+                elements::for_each(device, tokens * row, NotLookedAt{states + b * of_sequence});
+        }
+    });
     known = std::move(made);
     return states;
 }
 
 template <class T>
-runner::Report check_as(bool device, const View& inputs, const Shape& shape, const T* y,
+runner::Report check_as(bool device, const View& inputs, const Shape& shape, Kind kind, const T* y,
                         const T* previous) {
     const int64_t row = shape.hidden(), of_sequence = shape.seq * row;
     const Precision precision = precision_of(runner::dtype_of<T>);
-    const Wanted of{wanted_states<T>(device, inputs, shape), precision};
+    const Wanted of{wanted_states<T>(device, inputs, shape, kind), precision};
     const elements::Judge<T, Wanted> judge{y, previous, of, of, precision};
     return elements::judge(device, shape.batch * of_sequence, judge, [&](int64_t i) {
         return "sequence " + std::to_string(i / of_sequence) + ", token " +
@@ -556,11 +719,102 @@ double root_of(int64_t count) {
 
 }  // namespace
 
-std::vector<runner::NamedInput> all_inputs() {
-    return listed(kInputs);
+std::vector<runner::NamedInput> all_inputs(Kind kind) {
+    std::vector<runner::NamedInput> all = listed(kInputs);
+    const auto is_left_out = [&](const runner::NamedInput& each) {
+        return (kind != Kind::plain && (each.name == kSharp || each.name == kWide)) ||
+               (kind == Kind::s8 && each.name == kSpecial);
+    };
+    all.erase(std::remove_if(all.begin(), all.end(), is_left_out), all.end());
+    return all;
 }
 
-void fill(const View& inputs, const Shape& shape, DType dtype, const std::string& input,
+namespace {
+
+// Where a matrix of 8 bits lies in device memory, and the numbers that it is made of.
+template <class E, class At>
+struct Quantised {
+    E* elements;
+    const float* steps;
+    int64_t cols;
+    At at;
+    __host__ __device__ void operator()(int64_t i) const {
+        elements[i] = static_cast<E>(
+            static_cast<float>(Numbers<E>::nearest(at(i) / steps[i / cols])));
+    }
+};
+template <class At>
+struct StepOfRow {
+    float* steps;
+    int64_t cols;
+    double largest;  // number of the type
+    At at;
+    __host__ __device__ void operator()(int64_t row) const {
+        double most = 0;
+        for (int64_t i = 0; i < cols; ++i) most = fmax(most, fabs(at(row * cols + i)));
+        steps[row] = most > 0 ? static_cast<float>(most / largest) : 1.f;
+    }
+};
+template <class At>
+void fill_in_8_bits(const View& inputs, Kind kind, const Parameter& matrix, const At& at) {
+    const int64_t rows = matrix.dims[0] * matrix.dims[1], cols = matrix.dims[2];
+    auto* const steps = static_cast<float*>(inputs[steps_of(matrix.name)].data);
+    const auto fill_as = [&](auto of) {
+        using E = typename decltype(of)::type;
+        elements::for_each(true, rows, StepOfRow<At>{steps, cols, Numbers<E>::kLargest, at});
+        elements::for_each(true, rows * cols,
+                           Quantised<E, At>{static_cast<E*>(inputs[matrix.name].data), steps, cols,
+                                            at});
+    };
+    if (kind == Kind::e4m3) fill_as(runner::Type<__nv_fp8_e4m3>{});
+    if (kind == Kind::s8) fill_as(runner::Type<int8_t>{});
+}
+
+struct ListedValue {
+    const double* values;
+    __host__ __device__ double operator()(int64_t i) const { return values[i]; }
+};
+
+}  // namespace
+
+void quantise(const View& inputs, Kind kind, const Parameter& matrix,
+              const std::vector<double>& values) {
+    const runner::DeviceBuffer<double> on_device(values);
+    fill_in_8_bits(inputs, kind, matrix, ListedValue{on_device.data()});
+    runner::check_cuda(cudaDeviceSynchronize(), "rounding weights to 8 bits");
+}
+
+void calibrate(const View& inputs, const Shape& shape, Kind kind, DType dtype) {
+    runner::visit(dtype, [&](auto of) {
+        using T = typename decltype(of)::type;
+        visit_weights<T>(kind, [&](auto weights) {
+            using W = typename decltype(weights)::type;
+            if constexpr (sizeof(W) == 1) {
+                const std::vector<int32_t> lengths = lengths_in(inputs, shape);
+                Reference<T, W> reference(runner::on_gpu(), inputs, shape);
+                reference.calibrate();
+                Scratch<Uncertain> ignored(runner::on_gpu(), shape.seq * shape.hidden());
+                const T* const x = static_cast<const T*>(inputs["x"].data);
+                bool is_first = true;
+                for (int64_t b = 0; b < shape.batch; ++b) {
+                    const int64_t tokens = lengths[static_cast<size_t>(b)];
+                    if (tokens == 0 || !(is_first || is_looked_at(shape, 1))) continue;
+                    reference.run(x + b * shape.seq * shape.hidden(), ignored.data(), tokens);
+                    is_first = false;
+                }
+                std::vector<float> steps;
+                for (const double each : reference.largest())
+                    steps.push_back(
+                        each > 0 ? static_cast<float>(each / Numbers<W>::kLargest) : 1.f);
+                runner::check_cuda(cudaMemcpy(inputs["steps"].data, steps.data(),
+                                              steps.size() * sizeof(float), cudaMemcpyHostToDevice),
+                                   "filling steps");
+            }
+        });
+    });
+}
+
+void fill(const View& inputs, const Shape& shape, Kind kind, DType dtype, const std::string& input,
           uint64_t seed, bool with_x) {
     const Named& named = input_named(input, kInputs);
     heads::Shape by_heads(shape.batch, shape.seq, shape.heads, shape.size, shape.tokens);
@@ -579,29 +833,51 @@ void fill(const View& inputs, const Shape& shape, DType dtype, const std::string
         const Value value{mix(seed + ++number), is_gamma ? 1. : 0.,
                           is_matrix ? 1 / root_of(each.dims[2]) : 0.25};
         const double factor = each.name.find("qkv") == 0 ? named.queries : 1;
-        elements::fill(inputs[each.name].data, dtype, count,
-                       QkvValue{value, is_matrix ? each.dims[2] : 1, shape.hidden(), factor});
+        const QkvValue at{value, is_matrix ? each.dims[2] : 1, shape.hidden(), factor};
+        if (is_matrix && kind != Kind::plain) {
+            fill_in_8_bits(inputs, kind, each, at);
+        } else {
+            elements::fill(inputs[each.name].data, dtype, count, at);
+        }
     }
-    if (!with_x) return;
-    const Value value{mix(seed), 0, named.x};
-    elements::fill(inputs["x"].data, dtype, shape.batch * shape.seq * shape.hidden(),
-                   StateValue{value, static_cast<const int32_t*>(inputs["lengths"].data), shape.seq,
-                              shape.hidden(), named.special});
+    if (with_x) {
+        const Value value{mix(seed), 0, named.x};
+        elements::fill(
+            inputs["x"].data, dtype, shape.batch * shape.seq * shape.hidden(),
+            StateValue{value, static_cast<const int32_t*>(inputs["lengths"].data), shape.seq,
+                       shape.hidden(), named.special});
+    }
+    if (kind != Kind::plain) calibrate(inputs, shape, kind, dtype);
 }
 
-runner::Report check_on(bool device, const View& inputs, const Shape& shape, DType dtype,
+runner::Report check_on(bool device, const View& inputs, const Shape& shape, Kind kind, DType dtype,
                         const void* y, const void* previous) {
     return runner::visit(dtype, [&](auto of) {
         using T = typename decltype(of)::type;
-        return check_as<T>(device, inputs, shape, static_cast<const T*>(y),
+        return check_as<T>(device, inputs, shape, kind, static_cast<const T*>(y),
                            static_cast<const T*>(previous));
     });
 }
 
-runner::Report check(const View& inputs, const Shape& shape, DType dtype, const void* y,
+runner::Report check(const View& inputs, const Shape& shape, Kind kind, DType dtype, const void* y,
                      const void* previous) {
     runner::check_cuda(cudaDeviceSynchronize(), "running the variant");
-    return check_on(runner::on_gpu(), inputs, shape, dtype, y, previous);
+    return check_on(runner::on_gpu(), inputs, shape, kind, dtype, y, previous);
+}
+
+std::vector<double> reference_states(const View& inputs, const Shape& shape, Kind kind,
+                                     DType dtype) {
+    return runner::visit(dtype, [&](auto of) {
+        using T = typename decltype(of)::type;
+        const bool device = runner::on_gpu();
+        const int64_t count = shape.batch * shape.seq * shape.hidden();
+        Scratch<Uncertain> copy(device, count);
+        elements::for_each(device, count,
+                           Keep{wanted_states<T>(device, inputs, shape, kind), copy.data()});
+        std::vector<double> states;
+        for (const Uncertain& each : copy.values(count)) states.push_back(each.value);
+        return states;
+    });
 }
 
 }  // namespace operations::encoder

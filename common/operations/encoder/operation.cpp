@@ -40,9 +40,13 @@ bool is_activation(const std::string& name) {
 }
 
 // What an option may be.
-bool is_possible(const std::string& name, double value, const std::vector<int64_t>& sizes) {
+bool is_possible(Kind kind, const std::string& name, double value,
+                 const std::vector<int64_t>& sizes) {
     const bool whole = value == std::floor(value);
-    if (name == kPrenorm || is_activation(name)) return value == 0 || value == 1;
+    if (name == kResultBits) return value == 16 || (value == 8 && kind == Kind::s8);
+    if (name == kPercentile) return kind != Kind::plain && value > 0 && value <= 100;
+    if (name == kPrenorm) return value == 0 || (value == 1 && kind == Kind::plain);
+    if (is_activation(name)) return value == 0 || value == 1;
     if (name == kEpsilon) return value > 0 && value <= 1;
     if (name == kLayers) return whole && value >= 1 && value <= 1000;
     if (name == kInner) return whole && value >= 0 && value <= 1e6;
@@ -57,6 +61,7 @@ struct Made {  // a shape, word by word
     Made tokens(int64_t count) { return shape.tokens = count, *this; }
     Made prenorm() { return shape.prenorm = true, *this; }
     Made with(Activation f) { return shape.activation = f, *this; }
+    Made with_8_bit_results() { return shape.has_8_bit_results = true, *this; }
     operator runner::Shape() const { return shape; }
 };
 Made sized(int64_t batch, int64_t seq, int64_t heads, int64_t size) {
@@ -65,9 +70,12 @@ Made sized(int64_t batch, int64_t seq, int64_t heads, int64_t size) {
 
 class EncoderOperation : public runner::Operation, public runner::TakesWeights {
 public:
+    explicit EncoderOperation(Kind kind) : kind_(kind) {}
     std::unique_ptr<runner::Operation> with_weights(
         const std::string& path, const std::vector<int64_t>& lengths) const override;
-    std::string name() const override { return "encoder"; }
+    std::string name() const override {
+        return kind_ == Kind::e4m3 ? "encoder_e4m3" : kind_ == Kind::s8 ? "encoder_s8" : "encoder";
+    }
     std::string family() const override { return "encoder"; }
     std::string along() const override { return "seq/batch"; }
 
@@ -92,22 +100,30 @@ public:
                std::all_of(sizes.begin(), sizes.end(), [](int64_t size) { return size >= 0; }) &&
                std::all_of(options.begin(), options.end(),
                            [&](const auto& option) {
-                               return is_possible(option.first, option.second, sizes);
+                               return is_possible(kind_, option.first, option.second, sizes);
                            }) &&
+               (kind_ == Kind::plain || (Shape(shape).hidden() % kPackOf8Bits == 0 &&
+                                         Shape(shape).inner_size() % kPackOf8Bits == 0)) &&
                std::count_if(options.begin(), options.end(), [](const auto& option) {
                    return is_activation(option.first) && option.second != 0;
                }) <= 1;
     }
     runner::Shape plain(const runner::Shape& shape) const override { return Shape(shape); }
     std::vector<runner::Optional> optional() const override {
-        return {{kLayers, 1, "has one layer"},
-                {kInner, 0, "has a feed-forward part that is four times as wide"},
-                {kTokens, 0, "takes sequences of one length only"},
-                {kPrenorm, 0, "has its norms behind attention and feed-forward"},
-                {kEpsilon, double{tokens::kEpsilon}, "adds 1e-6 to a variance"},
-                {tokens::kByTanh, 0, "has another activation"},
-                {tokens::kRelu, 0, "has another activation"},
-                {tokens::kSilu, 0, "has another activation"}};
+        std::vector<runner::Optional> all = {
+            {kLayers, 1, "has one layer"},
+            {kInner, 0, "has a feed-forward part that is four times as wide"},
+            {kTokens, 0, "takes sequences of one length only"},
+            {kEpsilon, double{tokens::kEpsilon}, "adds 1e-6 to a variance"},
+            {tokens::kByTanh, 0, "has another activation"},
+            {tokens::kRelu, 0, "has another activation"},
+            {tokens::kSilu, 0, "has another activation"}};
+        if (kind_ == Kind::plain)
+            all.push_back({kPrenorm, 0, "has its norms behind attention and feed-forward"});
+        if (kind_ != Kind::plain)
+            all.push_back({kPercentile, 100, "has steps that cover all magnitudes"});
+        if (kind_ == Kind::s8) all.push_back({kResultBits, 16, "has products with 16-bit results"});
+        return all;
     }
     // Hidden states; weights settle the rest, or what is said does.
     runner::Shape shape_of_array(const std::vector<int64_t>& dims,
@@ -137,20 +153,20 @@ public:
         const std::vector<int64_t> states = {shape.batch, shape.seq, shape.hidden()};
         std::vector<Operand> all = {{"x", Role::in, type, states},
                                     {"lengths", Role::in, ElementType::int32, {shape.batch}}};
-        for (const Parameter& each : parameters_of(shape))
-            all.push_back({each.name, Role::in, type, each.dims});
+        for (const Parameter& each : parameters_of(shape, kind_))
+            all.push_back({each.name, Role::in, each.type.value_or(type), each.dims});
         all.push_back({"y", Role::out, type, states, {"x"}});
         return all;
     }
-    std::vector<runner::NamedInput> inputs() const override { return all_inputs(); }
+    std::vector<runner::NamedInput> inputs() const override { return all_inputs(kind_); }
     std::string usual_input() const override { return kNormal; }
     void fill(const runner::Shape& shape, DType dtype, const std::string& input, uint64_t seed,
               const View& inputs) const override {
-        encoder::fill(inputs, shape, dtype, input, seed, true);
+        encoder::fill(inputs, shape, kind_, dtype, input, seed, true);
     }
     void complete(const runner::Shape& shape, DType dtype, uint64_t seed,
                   const View& inputs) const override {
-        encoder::fill(inputs, shape, dtype, kNormal, seed, false);
+        encoder::fill(inputs, shape, kind_, dtype, kNormal, seed, false);
     }
 
     // ---- the reference
@@ -158,14 +174,14 @@ public:
     Report check(const runner::Shape& shape, DType dtype, const View& inputs,
                  const runner::Result& ours) const override {
         return explained(
-            encoder::check(inputs, shape, dtype, ours.outputs["y"].data, nullptr),
+            encoder::check(inputs, shape, kind_, dtype, ours.outputs["y"].data, nullptr),
             "rounding may move a score by more than 1/4, or a row by more than a quarter "
             "of its deviation, so that no bound is known; or a number may overflow; or, "
             "of a large batch, the sequence is not looked at");
     }
     Report compare(const runner::Shape& shape, DType dtype, const View& inputs,
                    const runner::Result& ours, const runner::Result& previous) const override {
-        return encoder::check(inputs, shape, dtype, ours.outputs["y"].data,
+        return encoder::check(inputs, shape, kind_, dtype, ours.outputs["y"].data,
                               previous.outputs["y"].data);
     }
 
@@ -201,6 +217,7 @@ public:
     // both places for norms.
     std::vector<runner::Shape> validated_at(Extent extent) const override {
         const int64_t layers = extent.quick ? 1 : 2;
+        if (kind_ != Kind::plain) return validated_in_8_bits(extent, layers);
         std::vector<runner::Shape> shapes = {
             sized(2, 5, 2, 8).inner(32).layers(layers),
             sized(3, 6, 2, 12).inner(20).layers(layers).tokens(11).with(Activation::gelu_by_tanh),
@@ -219,11 +236,20 @@ public:
     }
     std::vector<runner::Shape> measured_at(Extent extent) const override {
         if (!extent.gpu && extent.quick) return {sized(2, 8, 1, 16).tokens(11)};
-        if (!extent.gpu) return {usual_shape()};
+        if (!extent.gpu) return held_at();
         const auto bert = [](int64_t batch, int64_t seq) {
             return sized(batch, seq, 12, 64).layers(12);
         };
         if (extent.quick) return {bert(1, 128)};
+        if (kind_ != Kind::plain) {
+            std::vector<runner::Shape> shapes;
+            for (const Made& made : {bert(8, 128), bert(32, 128), bert(32, 384),
+                                     sized(16, 384, 16, 64).layers(24)}) {
+                shapes.push_back(made);
+                if (kind_ == Kind::s8) shapes.push_back(Made(made).with_8_bit_results());
+            }
+            return shapes;
+        }
         return {bert(1, 32),
                 bert(1, 128),
                 bert(8, 128),
@@ -233,9 +259,14 @@ public:
                 bert(32, 384).tokens(32 * 384 / 2)};
     }
     runner::Shape usual_shape() const override { return sized(2, 16, 2, 16).layers(2).tokens(21); }
-    std::vector<runner::Shape> held_at() const override { return {usual_shape()}; }
+    std::vector<runner::Shape> held_at() const override {
+        if (kind_ != Kind::s8) return {usual_shape()};
+        return {usual_shape(), Made{usual_shape()}.with_8_bit_results()};
+    }
     std::vector<runner::Shape> profiled_at() const override {
-        return {usual_shape(), sized(8, 128, 12, 64)};
+        std::vector<runner::Shape> shapes = held_at();
+        shapes.push_back(sized(8, 128, 12, 64));
+        return shapes;
     }
     runner::Shape draw(runner::Draws& draws, int64_t elements,
                        const std::function<bool(const std::string&)>& takes) const override {
@@ -244,27 +275,62 @@ public:
         const int64_t heads = 1 + draws.below(3);
         // Of fewer than 8 numbers a norm may have next to nothing to normalise.
         const int64_t least = (8 + heads - 1) / heads;
-        const int64_t size = std::clamp<int64_t>(draws.width_up_to(widest / heads), least, 256);
+        int64_t size = std::clamp<int64_t>(draws.width_up_to(widest / heads), least, 256);
+        const auto in_packs = [&](int64_t count) {
+            return kind_ == Kind::plain
+                       ? count
+                       : (count + kPackOf8Bits - 1) / kPackOf8Bits * kPackOf8Bits;
+        };
+        size = in_packs(size);
         const int64_t most = std::max<int64_t>(1, elements / (heads * size));
         const int64_t seq = draws.width_up_to(std::clamp<int64_t>(most, 1, widest));
         Shape shape(draws.size_up_to(std::clamp<int64_t>(most / seq, 1, 6)), seq, heads, size);
         if (takes(kLayers)) shape.layers = 1 + draws.below(2);
-        if (takes(kInner)) shape.inner = draws.below(3) == 0 ? 0 : draws.width_up_to(2 * widest);
+        if (takes(kInner))
+            shape.inner = draws.below(3) == 0 ? 0 : in_packs(draws.width_up_to(2 * widest));
         if (takes(kTokens) && draws.below(4) > 0)
             shape.tokens = 1 + draws.below(shape.batch * shape.seq);
         if (takes(kPrenorm)) shape.prenorm = draws.below(2) == 0;
         const auto which = static_cast<size_t>(draws.below(4));
         if (which < kActivations.size() && takes(kActivations[which].name))
             shape.activation = kActivations[which].activation;
+        if (takes(kResultBits)) shape.has_8_bit_results = draws.below(2) == 0;
         return shape;
     }
+
+protected:
+    Kind kind() const { return kind_; }
+
+private:
+    static constexpr int64_t kPackOf8Bits = 16;  // elements
+
+    std::vector<runner::Shape> validated_in_8_bits(Extent extent, int64_t layers) const {
+        std::vector<Made> made = {sized(2, 5, 2, 8).inner(32).layers(layers),
+                                  sized(3, 6, 2, 24).inner(80).layers(layers).tokens(11).with(
+                                      Activation::gelu_by_tanh)};
+        if (!extent.quick) {
+            made.push_back(sized(1, 1, 1, 16));
+            made.push_back(sized(3, 9, 4, 12).tokens(13).with(Activation::relu));
+            made.push_back(sized(1, 70, 2, 16).tokens(33).with(Activation::silu));
+            made.push_back(sized(2, 5, 1, 208).inner(48).tokens(7));
+            if (extent.gpu) made.push_back(sized(8, 128, 12, 64));
+        }
+        std::vector<runner::Shape> shapes;
+        for (const Made& each : made) {
+            shapes.push_back(each);
+            if (kind_ == Kind::s8) shapes.push_back(Made(each).with_8_bit_results());
+        }
+        return shapes;
+    }
+
+    const Kind kind_;
 };
 
 // The same with weights that somebody has trained.
 class TrainedEncoder : public EncoderOperation {
 public:
-    TrainedEncoder(const std::string& path, std::vector<int64_t> lengths)
-        : bert_(path), lengths_(std::move(lengths)) {}
+    TrainedEncoder(Kind kind, const std::string& path, std::vector<int64_t> lengths)
+        : EncoderOperation(kind), bert_(path), lengths_(std::move(lengths)) {}
 
     runner::Shape shape_of_array(const std::vector<int64_t>& dims,
                                  const runner::Words& said) const override {
@@ -280,8 +346,15 @@ public:
         if (lengths.empty())
             lengths.assign(static_cast<size_t>(shape.batch), static_cast<double>(shape.seq));
         upload(inputs["lengths"].data, ElementType::int32, lengths);
-        for (const Parameter& each : parameters_of(shape))
-            upload(inputs[each.name].data, runner::element_type(dtype), bert_.read(each.name));
+        for (const Parameter& each : parameters_of(shape)) {
+            const std::vector<double> values = bert_.read(each.name);
+            if (kind() != Kind::plain && each.dims.size() == 3) {
+                quantise(inputs, kind(), each, values);
+            } else {
+                upload(inputs[each.name].data, runner::element_type(dtype), values);
+            }
+        }
+        if (kind() != Kind::plain) calibrate(inputs, shape, kind(), dtype);
     }
 
 private:
@@ -299,7 +372,7 @@ private:
 
 std::unique_ptr<runner::Operation> EncoderOperation::with_weights(
     const std::string& path, const std::vector<int64_t>& lengths) const {
-    return std::make_unique<TrainedEncoder>(path, lengths);
+    return std::make_unique<TrainedEncoder>(kind_, path, lengths);
 }
 
 }  // namespace
@@ -313,6 +386,8 @@ Shape::Shape(const runner::Shape& shape) : Shape(shape[0], shape[1], shape[2], s
     tokens = whole(kTokens, 0);
     prenorm = shape.option(kPrenorm, 0) != 0;
     epsilon = shape.option(kEpsilon, double{tokens::kEpsilon});
+    has_8_bit_results = shape.option(kResultBits, 16) == 8;
+    percentile = shape.option(kPercentile, 100);
     for (const ActivationOption& each : kActivations) {
         if (shape.option(each.name, 0) != 0) activation = each.activation;
     }
@@ -328,28 +403,45 @@ Shape::operator runner::Shape() const {
     set(kTokens, static_cast<double>(tokens), 0);
     set(kPrenorm, prenorm ? 1 : 0, 0);
     set(kEpsilon, epsilon, double{tokens::kEpsilon});
+    set(kResultBits, has_8_bit_results ? 8 : 16, 16);
+    set(kPercentile, percentile, 100);
     for (const ActivationOption& each : kActivations)
         set(each.name, activation == each.activation ? 1 : 0, 0);
     return shape;
 }
 
-std::vector<Parameter> parameters_of(const Shape& shape) {
+std::vector<Parameter> parameters_of(const Shape& shape, Kind kind) {
     const int64_t layers = shape.layers, hidden = shape.hidden(), inner = shape.inner_size();
-    return {{"qkv_weight", {layers, 3 * hidden, hidden}}, {"qkv_bias", {layers, 3 * hidden}},
-            {"output_weight", {layers, hidden, hidden}},  {"output_bias", {layers, hidden}},
-            {"attention_gamma", {layers, hidden}},        {"attention_beta", {layers, hidden}},
-            {"inner_weight", {layers, inner, hidden}},    {"inner_bias", {layers, inner}},
-            {"outer_weight", {layers, hidden, inner}},    {"outer_bias", {layers, hidden}},
-            {"feed_forward_gamma", {layers, hidden}},     {"feed_forward_beta", {layers, hidden}}};
+    std::vector<Parameter> all = {
+        {"qkv_weight", {layers, 3 * hidden, hidden}}, {"qkv_bias", {layers, 3 * hidden}},
+        {"output_weight", {layers, hidden, hidden}},  {"output_bias", {layers, hidden}},
+        {"attention_gamma", {layers, hidden}},        {"attention_beta", {layers, hidden}},
+        {"inner_weight", {layers, inner, hidden}},    {"inner_bias", {layers, inner}},
+        {"outer_weight", {layers, hidden, inner}},    {"outer_bias", {layers, hidden}},
+        {"feed_forward_gamma", {layers, hidden}},     {"feed_forward_beta", {layers, hidden}}};
+    if (kind == Kind::plain) return all;
+    std::vector<Parameter> steps;
+    for (Parameter& each : all) {
+        if (each.dims.size() != 3) continue;
+        each.type = kind == Kind::e4m3 ? ElementType::float8_e4m3 : ElementType::int8;
+        steps.push_back({steps_of(each.name), {layers, each.dims[1]}, ElementType::float32});
+    }
+    all.insert(all.end(), steps.begin(), steps.end());
+    all.push_back({"steps", {layers, kRounded}, ElementType::float32});
+    return all;
 }
 
-const runner::Operation* operation() {
-    static const EncoderOperation encoder;
-    return &encoder;
+std::string steps_of(const std::string& matrix) {
+    return matrix.substr(0, matrix.find('_')) + "_steps";
+}
+
+const runner::Operation* operation(Kind kind) {
+    static const EncoderOperation plain(Kind::plain), e4m3(Kind::e4m3), s8(Kind::s8);
+    return kind == Kind::e4m3 ? &e4m3 : kind == Kind::s8 ? &s8 : &plain;
 }
 
 std::vector<const runner::Operation*> all() {
-    return {operation()};
+    return {operation(), operation(Kind::e4m3), operation(Kind::s8)};
 }
 
 }  // namespace operations::encoder

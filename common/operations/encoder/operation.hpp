@@ -3,6 +3,7 @@
 // and feed-forward, [batch, seq, heads * size] to the same; rows behind a sequence's end come out 0.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,12 @@ constexpr const char* kInner =
 constexpr const char* kTokens = "tokens";    // of all sequences together; 0: all are full
 constexpr const char* kPrenorm = "prenorm";  // norms come before attention and feed-forward
 constexpr const char* kEpsilon = "epsilon";  // what is added to a variance
+// Of encoders in 8 bits.
+constexpr const char* kResultBits = "result_bits";  // of products: 16, or 8 with int8 (mode 2)
+constexpr const char* kPercentile = "percentile";   // of magnitudes that steps cover; 100: all
+
+// What products multiply: numbers of the operation's type, or 8-bit numbers.
+enum class Kind { plain, e4m3, s8 };
 
 struct Shape {
     Shape(int64_t sequences, int64_t longest, int64_t all_heads, int64_t of_head)
@@ -38,6 +45,8 @@ struct Shape {
     bool prenorm = false;
     Activation activation = Activation::gelu;
     double epsilon = tokens::kEpsilon;
+    bool has_8_bit_results = false;
+    double percentile = 100;
 };
 
 // What a layer has learnt, each of all layers one behind the other. Matrices as PyTorch's Linear has them: a row for
@@ -45,10 +54,28 @@ struct Shape {
 struct Parameter {
     std::string name;
     std::vector<int64_t> dims;  // the first: layers
+    std::optional<runner::ElementType> type = {};  // nothing: the operation's
 };
-std::vector<Parameter> parameters_of(const Shape& shape);
+// In 8 bits a matrix has a float for each row, "qkv_steps" for "qkv_weight", and each layer has kRounded floats, "steps": an 8-bit
+// element stands for itself times its step.
+std::vector<Parameter> parameters_of(const Shape& shape, Kind kind = Kind::plain);
+std::string steps_of(const std::string& matrix);  // the parameter's name
 
-// The object; variants point to it. Inputs: x, lengths, the parameters.
-const runner::Operation* operation();
+// The tensors of a layer that are rounded to 8 bits, in the order of their steps: the inputs of the four products, then, with
+// 8-bit results, what the products return.
+enum Rounded {
+    kQkvInput,
+    kOutputInput,
+    kInnerInput,
+    kOuterInput,
+    kQkvResult,
+    kOutputResult,
+    kInnerResult,
+    kOuterResult,
+    kRounded
+};
+
+// The objects; variants point to them. Inputs: x, lengths, the parameters.
+const runner::Operation* operation(Kind kind = Kind::plain);
 
 }  // namespace operations::encoder

@@ -139,7 +139,7 @@ const Checked kChecked = {
     },
     [](bool on_device, const Shape& shape, DType dtype, const runner::View& inputs,
        const runner::View& ours, const runner::View* previous) {
-        return check_on(on_device, inputs, shape, dtype, ours["y"].data,
+        return check_on(on_device, inputs, shape, Kind::plain, dtype, ours["y"].data,
                         previous == nullptr ? nullptr : (*previous)["y"].data);
     }};
 

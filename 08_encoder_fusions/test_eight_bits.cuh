@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+// What an encoder in 8 bits must hold: its own reference, which rounds as it does; a budget of what the roundings cost beside the
+// encoder that they approximate; arguments that it refuses.
+#pragma once
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "08_encoder_fusions/variants.hpp"
+#include "common/operations/encoder/check.hpp"
+#include "common/operations/encoder/operation.hpp"
+#include "common/testing/outcome.hpp"
+#include "common/testing/random_cases.hpp"
+#include "common/testing/skip.hpp"
+#include "further/encoder_eight_bits.cuh"
+
+extern template cudaError_t encoder_layers::forward_eight_bits(
+    const Config&, Results, const EightBitLayer<__half, int8_t>*, const __half*, const int32_t*,
+    __half*, void*, size_t, cudaStream_t);
+
+namespace eight_bit_tests {
+
+using operations::encoder::Kind;
+using operations::encoder::Shape;
+using runner::DeviceBuffer;
+using runner::DType;
+
+inline bool is_hopper() {
+    return softmax_stages::this_chip().capability == 9;
+}
+
+TEST_CASE("an encoder in 8 bits computes what it says, on every named input") {
+    if (!is_hopper()) return testing::skip("8-bit products need wgmma");
+    for (const runner::Variant& variant : encoder_fusions_variants::eight_bit_variants()) {
+        INFO(variant.name);
+        size_t number = 0;
+        for (const runner::Shape& shape : variant.operation->validated_at({})) {
+            for (const runner::NamedInput& input : variant.operation->inputs()) {
+                const DType dtype = variant.dtypes[number / 2 % variant.dtypes.size()];
+                if (number++ % 2 != 0) continue;
+                INFO(name_of(dtype));
+                testing::matches_reference(variant, input.name, shape, dtype);
+            }
+        }
+    }
+}
+
+TEST_CASE("any random case of an encoder in 8 bits: sizes, types, options, addresses") {
+    if (!is_hopper()) return testing::skip("8-bit products need wgmma");
+    runner::Stage stage;
+    stage.name = "encoder";
+    stage.variants = encoder_fusions_variants::eight_bit_variants();
+    testing::passes_random_cases(stage, 8, 0, 16, [](int64_t) { return int64_t{1} << 11; });
+}
+
+// How far hidden states are from those of the encoder before its weights were rounded, whose reference is in fp64.
+struct Distance {
+    double cosine, relative_norm;
+};
+Distance distance(const std::vector<double>& ours, const std::vector<double>& wanted) {
+    double product = 0, of_ours = 0, of_wanted = 0, of_difference = 0;
+    for (size_t i = 0; i < ours.size(); ++i) {
+        product += ours[i] * wanted[i];
+        of_ours += ours[i] * ours[i];
+        of_wanted += wanted[i] * wanted[i];
+        of_difference += (ours[i] - wanted[i]) * (ours[i] - wanted[i]);
+    }
+    return {product / std::sqrt(of_ours * of_wanted), std::sqrt(of_difference / of_wanted)};
+}
+
+// The error budget of encoder_eight_bits.md: a rounding to e4m3 is off by 2^-4 at most, to int8_t by half a step. Each layer adds to it.
+TEST_CASE("8 bits stay within their error budget, after one layer and after twelve") {
+    if (!is_hopper()) return testing::skip("8-bit products need wgmma");
+    struct Budget {
+        Kind kind;
+        bool has_8_bit_results;
+        int64_t layers;
+        double cosine, relative_norm;
+    };
+    for (const Budget& budget :
+         {Budget{Kind::e4m3, false, 1, 0.999, 0.05}, Budget{Kind::e4m3, false, 12, 0.99, 0.13},
+          Budget{Kind::s8, false, 1, 0.9998, 0.02}, Budget{Kind::s8, false, 12, 0.999, 0.045},
+          Budget{Kind::s8, true, 1, 0.9996, 0.03}, Budget{Kind::s8, true, 12, 0.999, 0.05}}) {
+        Shape shape(1, 16, 2, 32);
+        shape.layers = budget.layers;
+        const runner::Operation* const plain = operations::encoder::operation();
+        runner::Tensors unrounded =
+            runner::filled_inputs(*plain, shape, DType::float16, "normal", 1);
+        const std::vector<double> wanted = operations::encoder::reference_states(
+            unrounded.view(), shape, Kind::plain, DType::float16);
+        shape.has_8_bit_results = budget.has_8_bit_results;
+        for (const runner::Variant& variant : encoder_fusions_variants::eight_bit_variants()) {
+            if (variant.operation != operations::encoder::operation(budget.kind)) continue;
+            const runner::Tensors inputs =
+                runner::filled_inputs(*variant.operation, shape, DType::float16, "normal", 1);
+            const Distance from =
+                distance(testing::outcome_of(variant, inputs, shape, DType::float16)
+                             .outputs.values("y"),
+                         wanted);
+            INFO(variant.name << " result_bits " << (budget.has_8_bit_results ? 8 : 16) << ", "
+                              << budget.layers << " layers: cosine " << from.cosine
+                              << ", relative norm " << from.relative_norm);
+            CHECK(from.cosine >= budget.cosine);
+            CHECK(from.relative_norm <= budget.relative_norm);
+            // Roundings that did nothing would be no 8 bits.
+            CHECK(from.relative_norm > budget.relative_norm / 5);
+        }
+    }
+}
+
+// A small encoder of int8_t with all parameters.
+TEST_CASE("an encoder in 8 bits refuses what is invalid, and what it does not take") {
+    if (!is_hopper()) return testing::skip("8-bit products need wgmma");
+    using namespace encoder_layers;
+    const DeviceBuffer<int8_t> weights(std::vector<int8_t>(64 * 16, 1));
+    const DeviceBuffer<float> steps(std::vector<float>(64, 0.125f));
+    const DeviceBuffer<__half> numbers(std::vector<__half>(6 * 16, __float2half(0.5f)));
+    const DeviceBuffer<int32_t> lengths(std::vector<int32_t>{2, 1});
+    DeviceBuffer<__half> y(6 * 16);
+    DeviceBuffer<unsigned char> workspace(size_t{1} << 16);
+    const int8_t* const w = weights.data();
+    const __half* const n = numbers.data();
+    struct Call {
+        Config config{2, 3, 2, 8, 16, 1};
+        Results results = Results::eight_bits;
+        EightBitLayer<__half, int8_t> layer;
+        const __half* x;
+        const int32_t* lengths;
+        __half* y;
+        unsigned char* workspace;
+        size_t bytes = size_t{1} << 16;
+        bool with_layers = true;
+    };
+    const auto status = [&](auto change) {
+        const EightBitLinear<__half, int8_t> linear{w, steps.data(), n};
+        Call call{{2, 3, 2, 8, 16, 1},
+                  Results::eight_bits,
+                  {linear, linear, {n, n}, linear, linear, {n, n}, steps.data()},
+                  n,
+                  lengths.data(),
+                  y.data(),
+                  workspace.data()};
+        change(call);
+        return forward_eight_bits(call.config, call.results,
+                                  call.with_layers ? &call.layer : nullptr, call.x, call.lengths,
+                                  call.y, call.workspace, call.bytes, nullptr);
+    };
+    CHECK(status([](Call&) {}) == cudaSuccess);
+    CHECK(status([](Call& call) { call.layer.steps += 1; }) == cudaSuccess);
+    const auto refused = [&](auto change) { CHECK(status(change) == cudaErrorInvalidValue); };
+    refused([](Call& call) { call.config.batch = -1; });
+    refused([](Call& call) { call.config.packed = true, call.lengths = nullptr; });
+    refused([](Call& call) { call.x = nullptr; });
+    refused([](Call& call) { call.x += 4; });
+    refused([](Call& call) { call.y = nullptr; });
+    refused([](Call& call) { call.workspace += 8; });
+    refused([](Call& call) {
+        call.bytes = eight_bit_workspace_bytes<__half, int8_t>(call.config, call.results) - 1;
+    });
+    refused([](Call& call) { call.with_layers = false; });
+    refused([](Call& call) { call.layer.inner.weight += 8; });
+    refused([](Call& call) { call.layer.qkv.steps = nullptr; });
+    refused([](Call& call) { call.layer.steps = nullptr; });
+    refused([](Call& call) { call.layer.outer.bias += 1; });
+    const auto not_taken = [&](auto change) { CHECK(status(change) == cudaErrorNotSupported); };
+    not_taken([](Call& call) { call.config.prenorm = true; });
+    not_taken([](Call& call) { call.config.split_qkv = true; });
+    not_taken([](Call& call) { call.config.size = 4; });
+    not_taken([](Call& call) { call.config.inner = 24; });
+    not_taken([](Call& call) { call.config.heads = 33, call.config.size = 128; });
+    CHECK(status([](Call& call) { call.config.seq = 0, call.x = nullptr; }) == cudaSuccess);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+}
+
+}  // namespace eight_bit_tests
