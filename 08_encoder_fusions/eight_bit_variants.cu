@@ -69,8 +69,8 @@ Traffic least_traffic(const Shape& s) {
 
 // FasterTransformer's modes with int8_t are for half; this file would take twice as long to compile with both types.
 template <class T, class E>
-constexpr bool kTakes =
-    std::is_same_v<T, __half> || (sizeof(T) == 2 && std::is_same_v<E, __nv_fp8_e4m3>);
+constexpr bool kTakes = std::is_same_v<T, __half> ||
+                        (sizeof(T) == 2 && std::is_same_v<E, __nv_fp8_e4m3>);
 
 template <class E>
 runner::Variant variant(Kind kind, const std::string& name, const std::string& summary) {
@@ -102,10 +102,11 @@ runner::Variant variant(Kind kind, const std::string& name, const std::string& s
     }
     variant.workspace_bytes = [](const runner::Shape& shape, DType dtype) {
         const Shape s = shape;
-        return dtype == DType::bfloat16 ? encoder_layers::eight_bit_workspace_bytes<__nv_bfloat16, E>(
-                                              encoder_config_of(s), results_of(s))
-                                        : encoder_layers::eight_bit_workspace_bytes<__half, E>(
-                                              encoder_config_of(s), results_of(s));
+        return dtype == DType::bfloat16
+                   ? encoder_layers::eight_bit_workspace_bytes<__nv_bfloat16, E>(
+                         encoder_config_of(s), results_of(s))
+                   : encoder_layers::eight_bit_workspace_bytes<__half, E>(encoder_config_of(s),
+                                                                          results_of(s));
     };
     variant.obstacle = [](const runner::Shape& shape, DType) -> std::string {
         return encoder_layers::takes_eight_bits(encoder_config_of(Shape(shape)))

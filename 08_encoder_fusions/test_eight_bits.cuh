@@ -14,9 +14,11 @@
 #include "common/testing/skip.hpp"
 #include "further/encoder_eight_bits.cuh"
 
-extern template cudaError_t encoder_layers::forward_eight_bits(
-    const Config&, Results, const EightBitLayer<__half, int8_t>*, const __half*, const int32_t*,
-    __half*, void*, size_t, cudaStream_t);
+extern template cudaError_t encoder_layers::forward_eight_bits(const Config&, Results,
+                                                               const EightBitLayer<__half, int8_t>*,
+                                                               const __half*, const int32_t*,
+                                                               __half*, void*, size_t,
+                                                               cudaStream_t);
 
 namespace eight_bit_tests {
 
@@ -93,10 +95,9 @@ TEST_CASE("8 bits stay within their error budget, after one layer and after twel
             if (variant.operation != operations::encoder::operation(budget.kind)) continue;
             const runner::Tensors inputs =
                 runner::filled_inputs(*variant.operation, shape, DType::float16, "normal", 1);
-            const Distance from =
-                distance(testing::outcome_of(variant, inputs, shape, DType::float16)
-                             .outputs.values("y"),
-                         wanted);
+            const Distance from = distance(
+                testing::outcome_of(variant, inputs, shape, DType::float16).outputs.values("y"),
+                wanted);
             INFO(variant.name << " result_bits " << (budget.has_8_bit_results ? 8 : 16) << ", "
                               << budget.layers << " layers: cosine " << from.cosine
                               << ", relative norm " << from.relative_norm);

@@ -66,6 +66,13 @@ cudaError_t prefer_shared_memory(Kernel kernel) {
     return warp_softmax::ask_once(&is_set, set, reinterpret_cast<const void*>(kernel));
 }
 
+// When a product begins.
+enum class Begin {
+    after,   // when the kernel before has ended
+    early,   // its setup runs while that kernel ends
+    with_b,  // B loads as well; so no kernel of the stream that may still run writes B
+};
+
 // Launches kernel<<<grid, block, shared, stream>>>(arguments...). early: the kernel may start before the previous
 // kernel has ended, because it calls wait_for_earlier(). cluster: the number of blocks along y in a cluster; 0: no
 // clusters. Clears the error of a refused launch.

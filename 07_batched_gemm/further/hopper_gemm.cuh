@@ -18,6 +18,7 @@
 #include "mma_gemm.cuh"
 
 namespace batched_gemm {
+using early_launch::Begin;
 
 // A tile of C is 128 x kColumns: 64, 128 or 256; or 192 x 128. A block has two or three warpgroups that multiply 64 rows each, and
 // one more, of which a warp copies tiles of A and B, and a warp for each multiplying warpgroup stores results. Shared memory
@@ -63,6 +64,9 @@ constexpr bool kFinishesTiles = false;
 template <class Epilogue>
 constexpr bool kFinishesTiles<Epilogue, std::enable_if_t<Epilogue::kFinishesTiles>> = true;
 
+// Base of epilogues for products with alpha = 1 and beta = 0 alone. Their kernels have a third fewer instructions.
+struct ForPlainProducts {};
+
 // Returns x[batch].data. (nvcc 13.0 fails if it may assume that a pointer to __nv_fp8_e4m3 is global.)
 template <class T>
 __device__ T* first_of(const Matrices<T>& x, int64_t batch) {
@@ -103,7 +107,8 @@ __device__ void for_each_sum(float (&sums)[kSums], const Problem<T, Result>& g, 
 template <int kSums, class T, class Result, class Epilogue>
 __device__ void finish(float (&sums)[kSums], const Problem<T, Result>& g, const Epilogue& epilogue,
                        int batch, int first_row, int first_col) {
-    if (g.beta == 0.f) {
+    if constexpr (std::is_base_of_v<ForPlainProducts, Epilogue>) {
+    } else if (g.beta == 0.f) {
         if (g.alpha != 1.f) {
 #pragma unroll
             for (int i = 0; i < kSums; ++i) sums[i] *= g.alpha;
@@ -510,7 +515,7 @@ double clocks_of_hopper(const Problem<T, Result>& g, const HopperPlan& plan,
            waves * (steps * std::max(of_products, of_copies) + kOfTile +
                     kOfColumn * std::min<double>(plan.cols, static_cast<double>(g.n)));
 }
-// Up to this k, writing C takes longer than the products, and tiles of 128 columns are fastest (measured on an H200).
+// Up to this k, writing C limits, and tiles of 128 columns are fastest (measured).
 inline constexpr int64_t kShortK = 128;
 // Returns the plan with the shortest estimate.
 template <class T, class Result>
@@ -530,23 +535,14 @@ HopperPlan hopper_plan(const Problem<T, Result>& g,
         return best;
     };
     HopperPlan best{};
-    for (int cols = widest; cols >= kNarrowest; cols /= 2) {
-        best = faster(best, 128, cols);
-        if (cols == 256 && kTakes192<T, Result>) best = faster(best, 128, 192);
+    for (const int cols : {256, 192, 128, 64}) {
+        if (cols <= widest && cols >= kNarrowest && (cols != 192 || kTakes192<T, Result>))
+            best = faster(best, 128, cols);
     }
-    if (sizeof(Result) == 2 && widest == 256) {
-        const HopperPlan higher = faster({}, 192, 128);
-        if (higher.clocks < kGain * best.clocks) best = higher;
-    }
-    return best;
+    if (sizeof(Result) != 2 || widest < 256) return best;
+    const HopperPlan higher = faster({}, 192, 128);
+    return higher.clocks < kGain * best.clocks ? higher : best;
 }
-
-// When a product begins.
-enum class Begin {
-    after,   // when the kernel before has ended
-    early,   // its setup runs while that kernel ends: see early_launch.cuh
-    with_b,  // B loads as well; so no kernel of the stream that may still run writes B
-};
 
 template <class Tile, class Sum, class T, class Result, class Epilogue>
 cudaError_t launch_hopper_tiles(const Problem<T, Result>& g, const HopperPlan& plan,
@@ -588,7 +584,7 @@ cudaError_t launch_hopper_tiles(const Problem<T, Result>& g, const HopperPlan& p
 
 // Computes C = epilogue(alpha A B + beta C) with at most `at_once` blocks. Returns cudaErrorNotSupported for problems outside
 // `accepts` above, for 2^30 tiles or more, and without Hopper; cudaErrorInvalidValue for other tiles than the plan may have,
-// and for alpha, beta or an epilogue where results are ints. Sum: void for the usual sums, see SumOf.
+// for alpha or beta with results that are ints and for ForPlainProducts, and for an epilogue of ints. Sum: void for the usual sums, see SumOf.
 template <class Sum = void, class T, class Result, class Epilogue>
 cudaError_t launch_hopper(const Problem<T, Result>& g, const HopperPlan& plan, int64_t at_once,
                           const Epilogue& epilogue, cudaStream_t stream,
@@ -607,8 +603,9 @@ cudaError_t launch_hopper(const Problem<T, Result>& g, const HopperPlan& plan, i
         return cudaErrorInvalidValue;
     const cudaError_t status = status_of(g, HopperTile<64>::kRows, plan.cols);
     if (status != cudaSuccess || is_empty(g)) return status;
-    if (std::is_same_v<Result, int> &&
-        (g.alpha != 1.f || g.beta != 0.f || !std::is_same_v<Epilogue, Plain>))
+    const bool is_int = std::is_same_v<Result, int>, is_scaled = g.alpha != 1.f || g.beta != 0.f;
+    if (((is_int || std::is_base_of_v<ForPlainProducts, Epilogue>)&&is_scaled) ||
+        (is_int && !std::is_same_v<Epilogue, Plain>))
         return cudaErrorInvalidValue;
     const bool is_along_k = !g.a.transposed && g.b.transposed;
     if (softmax_stages::this_chip().capability != 9 || !has_coordinates(g) ||

@@ -80,7 +80,8 @@ __device__ inline float rounded(float x) {
 // GELU of two numbers, in half: x (1 + tanh(u)) / 2 with u = x (a + b x^2); a and b are fitted to the exact GELU. Off by at most
 // 2^-11 |x|, less than a rounding to 8 bits, and takes a third of the instructions of batched_gemm::Gelu.
 __device__ inline float2 gelu_of_two(float first, float second) {
-    const __half2 none = __float2half2_rn(-16.f);  // GELU of less is 0, and tanh would get infinity minus infinity
+    const __half2 none =
+        __float2half2_rn(-16.f);  // GELU of less is 0, and tanh would get infinity minus infinity
     const __half2 x = __hmax2_nan(__floats2half2_rn(first, second), none);
     const __half2 slope =
         __hfma2(__hmul2(x, x), __float2half2_rn(0.034700883f), __float2half2_rn(0.80015709f));
@@ -102,7 +103,7 @@ enum class Finish {
 };
 // An epilogue for all sums of a tile. C has an even number of columns. kRoundsProducts: the product is first rounded to 8 bits.
 template <class T, class E, Finish kFinish, bool kRoundsProducts = false>
-struct EightBitEpilogue {
+struct EightBitEpilogue : batched_gemm::ForPlainProducts {
     static constexpr bool kFinishesTiles = true;
     const float* of_input;
     const float* of_weights;  // a step per column
@@ -187,8 +188,9 @@ struct RoundedRow {
 #pragma unroll
         for (int j = 0; j < 8; ++j) most = fmaxf(most, fabsf(x[j]));
         largest.see(most);
-        packs[at] = {batched_gemm::hopper::four_as_word<E>(by * x[0], by * x[1], by * x[2], by * x[3]),
-                     batched_gemm::hopper::four_as_word<E>(by * x[4], by * x[5], by * x[6], by * x[7])};
+        packs[at] = {
+            batched_gemm::hopper::four_as_word<E>(by * x[0], by * x[1], by * x[2], by * x[3]),
+            batched_gemm::hopper::four_as_word<E>(by * x[4], by * x[5], by * x[6], by * x[7])};
     }
 };
 // Stores a row's norm, rounded to 8 bits and, unless `y` is nullptr, to 16.
@@ -201,7 +203,8 @@ struct RoundedNorm {
         if (y == nullptr) return;
         Pack result;
 #pragma unroll
-        for (int j = 0; j < 8; ++j) result.element[j] = static_cast<typename Pack::Element>(normed[j]);
+        for (int j = 0; j < 8; ++j)
+            result.element[j] = static_cast<typename Pack::Element>(normed[j]);
         y[at] = result;
     }
 };
@@ -270,8 +273,7 @@ struct RoundedHeads {
                           const fused_attention::AttentionProblem<T>& g, int query, int end,
                           int head, int sequence) const {
         using namespace fused_attention;
-        E* const rows =
-            rounded + (rows_of(g.o, g.first_query, sequence, head) - g.o.data);
+        E* const rows = rounded + (rows_of(g.o, g.first_query, sequence, head) - g.o.data);
         const int lane = static_cast<int>(threadIdx.x) % 32;
         constexpr int kChunks = 8;  // of a line, of 8 elements each
 #pragma unroll
@@ -293,7 +295,8 @@ struct RoundedHeads {
 
 // Rounds rows without a norm: the first layer's input, attention's results, and those of activations other than GELU.
 template <class Pack, class E, class Activation>
-__global__ void round_kernel(const Pack* x, RoundedRow<E> to, int64_t packs, Activation activation) {
+__global__ void round_kernel(const Pack* x, RoundedRow<E> to, int64_t packs,
+                             Activation activation) {
     early_launch::let_next_begin();
     early_launch::wait_for_earlier();
     const int64_t at = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -317,9 +320,9 @@ template <class T, class E>
 struct EightBitBuffers : Places {
     int32_t* offsets;
     T* states;
-    E* rounded;                   // the input of the next product over hidden numbers
-    T* product;                   // with 16-bit results
-    E* results;                   // with 8-bit results
+    E* rounded;        // the input of the next product over hidden numbers
+    T* product;        // with 16-bit results
+    E* results;        // with 8-bit results
     T *qkv, *context;  // attention's
     E* rounded_context;
     E* inner;  // shares its place with the three before it, as does:
@@ -352,8 +355,8 @@ class EightBitForward : ForwardSteps<T> {
     static constexpr bool kIsMode2 = kResults == Results::eight_bits;
 
 public:
-    EightBitForward(const Config& config, const int32_t* lengths, const EightBitBuffers<T, E>& buffers,
-                    T* y, cudaStream_t stream)
+    EightBitForward(const Config& config, const int32_t* lengths,
+                    const EightBitBuffers<T, E>& buffers, T* y, cudaStream_t stream)
         : Steps(config, lengths, buffers.offsets, config.packed ? buffers.states : y, stream),
           at_(buffers) {}
 
@@ -374,7 +377,8 @@ private:
     using Linear = EightBitLinear<T, E>;
 
     RoundedRow<E> rounded_row(const Layer& layer, Rounded which, E* to) const {
-        return {reinterpret_cast<uint2*>(to), layer.steps + which,
+        return {reinterpret_cast<uint2*>(to),
+                layer.steps + which,
                 {layer.largest == nullptr ? nullptr : layer.largest + which}};
     }
     template <class Function = batched_gemm::Identity>
@@ -411,6 +415,7 @@ private:
         const bool is_seen = kFinish == Finish::gelu_in_8_bits && layer.largest != nullptr;
         multiply(x, linear.weight, in, out, y,
                  EightBitEpilogue<T, E, kFinish, kRoundsProducts>{
+                     {},
                      layer.steps + input,
                      linear.steps,
                      layer.steps + product,
@@ -421,8 +426,8 @@ private:
 
     // The sum of a product and the residual, in 16 bits or in 8, and its norm. `next` reads the norm as `input`.
     void add_up(const E* x, const Layer& layer, const Linear& linear, Rounded input, int64_t in,
-                const T* residual, const Norm<T>& norm, const Layer* next,
-                Rounded next_input, T* y) {
+                const T* residual, const Norm<T>& norm, const Layer* next, Rounded next_input,
+                T* y) {
         using encoder_fusions::as_packs;
         const int64_t hidden = c_.hidden();
         RoundedNorm<Pack, E> to{{nullptr, nullptr, {nullptr}}, reinterpret_cast<Pack*>(y)};
@@ -434,9 +439,9 @@ private:
             using Eight = typename Sum::Eight;
             // The residual is the input of this part of the layer.
             const Rounded of_residual = input == output_input ? qkv_input : inner_input;
-            normalize(Sum{reinterpret_cast<const Eight*>(at_.results), layer.steps + input + kInputs,
-                          as_packs<8>(linear.bias), reinterpret_cast<const Eight*>(at_.rounded),
-                          layer.steps + of_residual},
+            normalize(Sum{reinterpret_cast<const Eight*>(at_.results),
+                          layer.steps + input + kInputs, as_packs<8>(linear.bias),
+                          reinterpret_cast<const Eight*>(at_.rounded), layer.steps + of_residual},
                       norm, to);
         } else {
             multiply<Finish::add_bias, false>(x, layer, linear, input, in, hidden, at_.product);
@@ -453,11 +458,12 @@ private:
         if (rows == 0 || status_ != cudaSuccess) return;
         // With more rows the norm is not short and needs the L1 cache, which an early launch makes smaller.
         constexpr int64_t kRowsOfMultiprocessor = 8;
-        const bool early = rows <= kRowsOfMultiprocessor * softmax_stages::this_chip().multiprocessors;
+        const bool early =
+            rows <= kRowsOfMultiprocessor * softmax_stages::this_chip().multiprocessors;
         const auto launch = [&](auto kernel, unsigned warps) {
-            try_to(early_launch::launch(kernel, dim3(static_cast<unsigned>(rows)), dim3(32 * warps), 0,
-                                        stream_, early, 0, sum, encoder_fusions::as_packs<8>(norm), to,
-                                        rows, static_cast<int>(packs)));
+            try_to(early_launch::launch(
+                kernel, dim3(static_cast<unsigned>(rows)), dim3(32 * warps), 0, stream_, early, 0,
+                sum, encoder_fusions::as_packs<8>(norm), to, rows, static_cast<int>(packs)));
         };
         if (packs <= 3 * 32) return launch(layernorm_kernel<Sum, To, 1, 3>, 3);
         if (packs <= 4 * 32) return launch(layernorm_kernel<Sum, To, 2, 2>, 2);
@@ -472,10 +478,10 @@ private:
         const softmax_stages::Chip chip = softmax_stages::this_chip();
         const AttentionWay way = softmax_stages::plan_of(g, chip, 0).way;
         // A second kernel would take longer than attention_hopper() may gain.
-        const bool is_short = way == AttentionWay::short_keys ||
-                              (way == AttentionWay::hopper &&
-                               g.size <= fused_attention::ShortAttention::kSize &&
-                               g.keys <= fused_attention::kMostShortKeys);
+        const bool is_short =
+            way == AttentionWay::short_keys ||
+            (way == AttentionWay::hopper && g.size <= fused_attention::ShortAttention::kSize &&
+             g.keys <= fused_attention::kMostShortKeys);
         if (is_short && status_ == cudaSuccess) {
             const RoundedRow<E> row = rounded_row(layer, output_input, at_.rounded_context);
             return try_to(fused_attention::attention_short_to(
@@ -529,9 +535,9 @@ bool is_placed(const EightBitLayer<T, E>& layer) {
     bool is = is_multiple(layer.steps, sizeof(float)) &&
               (layer.largest == nullptr || is_multiple(layer.largest, sizeof(float)));
     for (const EightBitLinear<T, E>& each : {layer.qkv, layer.output, layer.inner, layer.outer}) {
-        for (const void* pointer : {static_cast<const void*>(each.weight),
-                                    static_cast<const void*>(each.steps),
-                                    static_cast<const void*>(each.bias)})
+        for (const void* pointer :
+             {static_cast<const void*>(each.weight), static_cast<const void*>(each.steps),
+              static_cast<const void*>(each.bias)})
             is = is && is_multiple(pointer, 16);
     }
     for (const Norm<T>& each : {layer.attention_norm, layer.feed_forward_norm})

@@ -479,8 +479,7 @@ private:
         try_to(add_qkv_bias_transpose(sums, qkv.bias, at_.q, at_.k, at_.v, rows(), c_.heads,
                                       c_.size, stream_));
         // The product scales scores before it rounds them: in half, unscaled scores may overflow.
-        batched_gemm::Problem<T> g{heads,          c_.seq, c_.seq, c_.size,
-                                   Steps::scale(), {},     {},     0.f,     {}};
+        batched_gemm::Problem<T> g{heads, c_.seq, c_.seq, c_.size, Steps::scale(), {}, {}, 0.f, {}};
         g.a = {at_.q, c_.size, of_head()};
         g.b = {at_.k, c_.size, of_head(), true};
         g.c = {at_.scores, c_.seq, c_.seq * c_.seq};

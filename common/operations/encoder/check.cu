@@ -196,7 +196,8 @@ template <class E>
 struct Steps {
     const float* of_input = nullptr;
     const float* of_weights = nullptr;  // a number for each output
-    const float* of_result = nullptr;   // not nullptr: the product is rounded to 8 bits before the bias
+    const float* of_result =
+        nullptr;  // not nullptr: the product is rounded to 8 bits before the bias
 };
 
 // out = in weight^T + bias, and its activation. i: number of the element. W: the weights' type.
@@ -226,7 +227,8 @@ struct Product {
         const W* const weights = weight + i % outputs * inputs;
         // Tensor cores keep 14 bits of a sum of e4m3 products; sums of integers are exact.
         Sum sum{!kIs8Bits ? rules.sum_unit : Numbers<W>::kIsInteger ? 0. : 0x1p-13};
-        double widest = 0;  // what a single input that another kernel rounds to its neighbour changes
+        double widest =
+            0;  // what a single input that another kernel rounds to its neighbour changes
         for (int64_t k = 0; k < inputs; ++k) {
             double w = to_double(weights[k]);
             if constexpr (kIs8Bits) {
@@ -522,11 +524,16 @@ private:
     void multiply(const Uncertain* in, const std::string& name, int64_t inputs, int64_t outputs,
                   Uncertain* out, bool with_bias = true, bool is_activated = false) {
         const T* const bias = with_bias ? parameter<T>(name + "_bias") : nullptr;
-        Product<T, W> product{in,      parameter<W>(name + "_weight"),
-                              bias,    inputs,
-                              outputs, is_activated,
-                              s_.activation, rules_,
-                              out,     {}};
+        Product<T, W> product{in,
+                              parameter<W>(name + "_weight"),
+                              bias,
+                              inputs,
+                              outputs,
+                              is_activated,
+                              s_.activation,
+                              rules_,
+                              out,
+                              {}};
         if constexpr (kIs8Bits) {
             const Rounded which = name == "qkv"      ? kQkvInput
                                   : name == "output" ? kOutputInput
@@ -739,8 +746,8 @@ struct Quantised {
     int64_t cols;
     At at;
     __host__ __device__ void operator()(int64_t i) const {
-        elements[i] = static_cast<E>(
-            static_cast<float>(Numbers<E>::nearest(at(i) / steps[i / cols])));
+        elements[i] =
+            static_cast<E>(static_cast<float>(Numbers<E>::nearest(at(i) / steps[i / cols])));
     }
 };
 template <class At>
@@ -762,9 +769,9 @@ void fill_in_8_bits(const View& inputs, Kind kind, const Parameter& matrix, cons
     const auto fill_as = [&](auto of) {
         using E = typename decltype(of)::type;
         elements::for_each(true, rows, StepOfRow<At>{steps, cols, Numbers<E>::kLargest, at});
-        elements::for_each(true, rows * cols,
-                           Quantised<E, At>{static_cast<E*>(inputs[matrix.name].data), steps, cols,
-                                            at});
+        elements::for_each(
+            true, rows * cols,
+            Quantised<E, At>{static_cast<E*>(inputs[matrix.name].data), steps, cols, at});
     };
     if (kind == Kind::e4m3) fill_as(runner::Type<__nv_fp8_e4m3>{});
     if (kind == Kind::s8) fill_as(runner::Type<int8_t>{});
@@ -804,8 +811,8 @@ void calibrate(const View& inputs, const Shape& shape, Kind kind, DType dtype) {
                 }
                 std::vector<float> steps;
                 for (const double each : reference.largest())
-                    steps.push_back(
-                        each > 0 ? static_cast<float>(each / Numbers<W>::kLargest) : 1.f);
+                    steps.push_back(each > 0 ? static_cast<float>(each / Numbers<W>::kLargest)
+                                             : 1.f);
                 runner::check_cuda(cudaMemcpy(inputs["steps"].data, steps.data(),
                                               steps.size() * sizeof(float), cudaMemcpyHostToDevice),
                                    "filling steps");
@@ -842,10 +849,9 @@ void fill(const View& inputs, const Shape& shape, Kind kind, DType dtype, const 
     }
     if (with_x) {
         const Value value{mix(seed), 0, named.x};
-        elements::fill(
-            inputs["x"].data, dtype, shape.batch * shape.seq * shape.hidden(),
-            StateValue{value, static_cast<const int32_t*>(inputs["lengths"].data), shape.seq,
-                       shape.hidden(), named.special});
+        elements::fill(inputs["x"].data, dtype, shape.batch * shape.seq * shape.hidden(),
+                       StateValue{value, static_cast<const int32_t*>(inputs["lengths"].data),
+                                  shape.seq, shape.hidden(), named.special});
     }
     if (kind != Kind::plain) calibrate(inputs, shape, kind, dtype);
 }

@@ -243,8 +243,8 @@ public:
         if (extent.quick) return {bert(1, 128)};
         if (kind_ != Kind::plain) {
             std::vector<runner::Shape> shapes;
-            for (const Made& made : {bert(8, 128), bert(32, 128), bert(32, 384),
-                                     sized(16, 384, 16, 64).layers(24)}) {
+            for (const Made& made :
+                 {bert(8, 128), bert(32, 128), bert(32, 384), sized(16, 384, 16, 64).layers(24)}) {
                 shapes.push_back(made);
                 if (kind_ == Kind::s8) shapes.push_back(Made(made).with_8_bit_results());
             }
@@ -277,9 +277,8 @@ public:
         const int64_t least = (8 + heads - 1) / heads;
         int64_t size = std::clamp<int64_t>(draws.width_up_to(widest / heads), least, 256);
         const auto in_packs = [&](int64_t count) {
-            return kind_ == Kind::plain
-                       ? count
-                       : (count + kPackOf8Bits - 1) / kPackOf8Bits * kPackOf8Bits;
+            return kind_ == Kind::plain ? count
+                                        : (count + kPackOf8Bits - 1) / kPackOf8Bits * kPackOf8Bits;
         };
         size = in_packs(size);
         const int64_t most = std::max<int64_t>(1, elements / (heads * size));
@@ -305,9 +304,9 @@ private:
     static constexpr int64_t kPackOf8Bits = 16;  // elements
 
     std::vector<runner::Shape> validated_in_8_bits(Extent extent, int64_t layers) const {
-        std::vector<Made> made = {sized(2, 5, 2, 8).inner(32).layers(layers),
-                                  sized(3, 6, 2, 24).inner(80).layers(layers).tokens(11).with(
-                                      Activation::gelu_by_tanh)};
+        std::vector<Made> made = {
+            sized(2, 5, 2, 8).inner(32).layers(layers),
+            sized(3, 6, 2, 24).inner(80).layers(layers).tokens(11).with(Activation::gelu_by_tanh)};
         if (!extent.quick) {
             made.push_back(sized(1, 1, 1, 16));
             made.push_back(sized(3, 9, 4, 12).tokens(13).with(Activation::relu));

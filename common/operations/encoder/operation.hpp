@@ -53,7 +53,7 @@ struct Shape {
 // each number that comes out.
 struct Parameter {
     std::string name;
-    std::vector<int64_t> dims;  // the first: layers
+    std::vector<int64_t> dims;                     // the first: layers
     std::optional<runner::ElementType> type = {};  // nothing: the operation's
 };
 // In 8 bits a matrix has a float for each row, "qkv_steps" for "qkv_weight", and each layer has kRounded floats, "steps": an 8-bit
