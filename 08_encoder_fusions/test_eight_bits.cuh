@@ -109,6 +109,12 @@ TEST_CASE("8 bits stay within their error budget, after one layer and after twel
     }
 }
 
+TEST_CASE("8 bits pay for many tokens alone") {
+    CHECK_FALSE(encoder_layers::eight_bits_pay({1, 128, 12, 64, 3072, 12}));
+    CHECK(encoder_layers::eight_bits_pay({8, 128, 12, 64, 3072, 12}));
+    CHECK_FALSE(encoder_layers::eight_bits_pay({8, 128, 4, 64, 1024, 12}));
+}
+
 // A small encoder of int8_t with all parameters.
 TEST_CASE("an encoder in 8 bits refuses what is invalid, and what it does not take") {
     if (!is_hopper()) return testing::skip("8-bit products need wgmma");
