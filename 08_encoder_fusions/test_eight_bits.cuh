@@ -116,7 +116,8 @@ TEST_CASE("8 bits pay for many tokens alone") {
 }
 
 // A small encoder of int8_t with all parameters.
-TEST_CASE("an encoder in 8 bits refuses what is invalid, and what it does not take") {
+TEST_CASE(
+    "an encoder in 8 bits keeps the largest magnitudes, and refuses what is invalid or not taken") {
     if (!is_hopper()) return testing::skip("8-bit products need wgmma");
     using namespace encoder_layers;
     const DeviceBuffer<int8_t> weights(std::vector<int8_t>(64 * 16, 1));
@@ -154,6 +155,15 @@ TEST_CASE("an encoder in 8 bits refuses what is invalid, and what it does not ta
     };
     CHECK(status([](Call&) {}) == cudaSuccess);
     CHECK(status([](Call& call) { call.layer.steps += 1; }) == cudaSuccess);
+    // All states are 0.5, and so are their norms (beta); each product is 16 * 0.5 * 0.125 = 1, and the bias 0.5.
+    DeviceBuffer<float> largest(std::vector<float>(kInputs, 0.f));
+    CHECK(status([&](Call& call) { call.layer.largest = largest.data(); }) == cudaSuccess);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    const std::vector<float> seen = largest.download();
+    CHECK(seen[qkv_input] == 0.5f);
+    CHECK(seen[output_input] == 1.5f);
+    CHECK(seen[inner_input] == 0.5f);
+    CHECK(std::abs(seen[outer_input] - 1.39979f) < 2e-3f);  // GELU(1.5)
     const auto refused = [&](auto change) { CHECK(status(change) == cudaErrorInvalidValue); };
     refused([](Call& call) { call.config.batch = -1; });
     refused([](Call& call) { call.config.packed = true, call.lengths = nullptr; });
