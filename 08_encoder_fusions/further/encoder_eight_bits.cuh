@@ -540,13 +540,12 @@ bool is_placed(const EightBitLayer<T, E>& layer) {
     };
     bool is = is_multiple(layer.steps, sizeof(float)) &&
               (layer.largest == nullptr || is_multiple(layer.largest, sizeof(float)));
-    for (const EightBitLinear<T, E>& each : {layer.qkv, layer.output, layer.inner, layer.outer}) {
-        for (const void* pointer :
-             {static_cast<const void*>(each.weight), static_cast<const void*>(each.steps),
-              static_cast<const void*>(each.bias)})
-            is = is && is_multiple(pointer, 16);
-    }
-    for (const Norm<T>& each : {layer.attention_norm, layer.feed_forward_norm})
+    const EightBitLinear<T, E> linears[] = {layer.qkv, layer.output, layer.inner, layer.outer};
+    for (const auto& each : linears)
+        is = is && is_multiple(each.weight, 16) && is_multiple(each.steps, 16) &&
+             is_multiple(each.bias, 16);
+    const Norm<T> norms[] = {layer.attention_norm, layer.feed_forward_norm};
+    for (const auto& each : norms)
         is = is && is_multiple(each.gamma, 16) && is_multiple(each.beta, 16);
     return is;
 }
