@@ -55,7 +55,8 @@ std::vector<encoder_layers::EightBitLayer<T, E>> layers_of(const Call& call, con
     return layers;
 }
 
-// Hidden states and all parameters once, and each product's inputs and results. Weights have half the bytes of an element.
+// Hidden states and all parameters once, and each product's results, as in mode 1 but without the norms' 8-bit copies. Weights have
+// half the bytes of an element.
 Traffic least_traffic(const Shape& s) {
     const auto all = static_cast<double>(s.batch * s.seq * s.hidden());
     if (all == 0) return {};

@@ -522,7 +522,7 @@ template <class T, class Result>
 HopperPlan hopper_plan(const Problem<T, Result>& g,
                        int64_t multiprocessors = softmax_stages::this_chip().multiprocessors) {
     constexpr int kNarrowest = NarrowestTile<Result>::kCols;
-    // By which the estimate of a tile of 192 rows, which is less good, may exceed that of others (measured).
+    // A tile of 192 rows is chosen if its estimate, which is less accurate, is below this share of the best other one (measured).
     constexpr double kGain = sizeof(T) == 1 ? 1.04 : 0.93;
     const bool is_short = g.k <= kShortK && is_loadable(g.c, g.batch);
     const int widest = is_short || sizeof(Result) == 4 ? 128 : 256;

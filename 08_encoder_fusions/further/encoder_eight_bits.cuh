@@ -5,9 +5,10 @@
 // An encoder whose products multiply 8-bit numbers: e4m3, or int8_t in the two modes of FasterTransformer.
 //   new here   each kernel that produces the input of a product also rounds it to 8 bits, and a product's epilogue multiplies its
 //              sums by the steps of both factors. Attention and norms compute in float, as before
-//   kernels    7 per layer, as forward.cuh; 8 if sequences are longer than attention_short() takes
+//   kernels    7 per layer, as forward.cuh, and one before the first; one more per layer where attention_short() does not take the
+//              heads, and one for activations other than GELU
 //   traffic    weights and inputs of products: half the bytes of forward.cuh. With 8-bit results also those of the norms
-//   accepts    __half, __nv_bfloat16; hidden and inner numbers: multiples of 16, at most 4096 hidden ones; norms that come last
+//   accepts    __half, __nv_bfloat16; hidden and inner numbers: multiples of 16, up to 4096 and 131072; norms that come last
 //   accuracy   see encoder_eight_bits.md
 //   needs      compute capability 9.0, compiled for sm_90a
 //   source     FasterTransformer's BERT, INT8 modes 1 and 2; Micikevicius et al. 2022, FP8 Formats for Deep Learning
@@ -31,8 +32,8 @@ enum Rounded : int {
 };
 inline constexpr int kInputs = 4, kRounded = 8;
 
-// 16 bits: FasterTransformer's mode 1, where the product's sums become results without a rounding to 8 bits. 8 bits: mode 2, where
-// also the hidden states between the layers are 8-bit numbers, so norms move half the bytes.
+// What a product's sums are rounded to. sixteen_bits: FasterTransformer's mode 1. eight_bits: mode 2, where the hidden states between
+// the kernels are 8-bit numbers alone, so a norm moves 3 bytes per number instead of 7.
 enum class Results { sixteen_bits, eight_bits };
 
 // y = x weight^T + bias. weight has a row for each number of y, with a step of its own.
@@ -48,17 +49,19 @@ struct EightBitLayer {
     Norm<T> attention_norm;
     EightBitLinear<T, E> inner, outer;
     Norm<T> feed_forward_norm;
-    const float* steps;        // kRounded numbers; kInputs with Results::sixteen_bits
+    const float* steps;        // kRounded positive numbers; kInputs with Results::sixteen_bits
     float* largest = nullptr;  // kInputs numbers, 0 or positive, or nullptr: see Largest
 };
 
 // ---- rounding
 
-// Keeps the largest magnitude of what is rounded, so that a caller can choose the next call's step (delayed scaling).
+// Keeps the largest magnitude of what is rounded, so that a caller can choose the next call's step (delayed scaling). It ignores NaN.
+// All rows count: also padding, and rows beyond the last token if Config::tokens is larger than the number of tokens.
 struct Largest {
     float* of_all;  // or nullptr
     __device__ void see(float magnitude) const {
-        // Most threads see no larger one than others before them, so few of them write. Magnitudes are ordered as their bits are.
+        // Most threads see a smaller magnitude than one already stored, so few write. Floats that are not negative are ordered as
+        // their bits are.
         if (of_all != nullptr && magnitude > *static_cast<volatile float*>(of_all))
             atomicMax(reinterpret_cast<unsigned*>(of_all), __float_as_uint(magnitude));
     }
@@ -77,12 +80,13 @@ __device__ inline float rounded(float x) {
     }
 }
 
-// GELU of two numbers, in half: x (1 + tanh(u)) / 2 with u = x (a + b x^2); a and b are fitted to the exact GELU. Off by at most
-// 2^-11 |x|, less than a rounding to 8 bits, and takes a third of the instructions of batched_gemm::Gelu.
+// GELU of two numbers, in half: x (1 + tanh(u)) / 2 with u = x (a + b x^2); a and b are fitted to the exact GELU. The error is at most
+// 2^-9 |x|: small beside the largest results, but results for x below -3 lose most of their digits. It takes a third of the
+// instructions of batched_gemm::Gelu.
 __device__ inline float2 gelu_of_two(float first, float second) {
-    const __half2 none =
-        __float2half2_rn(-16.f);  // GELU of less is 0, and tanh would get infinity minus infinity
-    const __half2 x = __hmax2_nan(__floats2half2_rn(first, second), none);
+    // The GELU of smaller numbers is 0, and without a limit -infinity would lead to infinity minus infinity.
+    const __half2 least = __float2half2_rn(-16.f);
+    const __half2 x = __hmax2_nan(__floats2half2_rn(first, second), least);
     const __half2 slope =
         __hfma2(__hmul2(x, x), __float2half2_rn(0.034700883f), __float2half2_rn(0.80015709f));
     const __half2 u = __hmul2(x, slope);
@@ -121,7 +125,7 @@ struct EightBitEpilogue : batched_gemm::ForPlainProducts {
 #pragma unroll
         for (int i = 0; i < kSums; i += 4) {
             if (i % 16 == 0) __syncwarp();  // see for_each_sum()
-            // A thread's four sums: two columns of two rows. Beyond C's edge it computes what nobody stores.
+            // A thread's four sums: two columns of two rows. Beyond C's edge it computes values that are never stored.
             const int col = min(first_col + 2 * i + thread % 4 * 2, last);
             const float2 step = *reinterpret_cast<const float2*>(of_weights + col);
             const float steps[2] = {input * step.x, input * step.y};
@@ -311,9 +315,11 @@ __global__ void round_kernel(const Pack* x, RoundedRow<E> to, int64_t packs,
 // ---- a forward pass
 
 inline bool takes_eight_bits(const Config& c) {
-    constexpr int64_t kPack = 16, kMostHidden = 4096;
+    // A sum of more products of int8_t could overflow.
+    constexpr int64_t kPack = 16, kMostHidden = 4096, kMostInner = int64_t{1} << 17;
     return is_possible(c) && !c.prenorm && !c.split_qkv && c.attention == Attention::fused &&
-           c.hidden() % kPack == 0 && c.inner % kPack == 0 && c.hidden() <= kMostHidden;
+           c.hidden() % kPack == 0 && c.inner % kPack == 0 && c.hidden() <= kMostHidden &&
+           c.inner <= kMostInner;
 }
 
 // True if an encoder is faster in 8 bits than encoder() in 16: with fewer tokens, products are too short (measured on an H200).

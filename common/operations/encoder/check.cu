@@ -14,10 +14,10 @@
 //     is rounded to the type, too, before it is multiplied
 //   - a norm z = (x - mean) / S passes on the error of x by 1 / S, of the mean by 1 / (n S), of S by z / S
 //   - a rounding to 8 bits is carried out here as well. Where the value is off by s, two roundings may end at neighbours, q
-//     apart: with a probability of about s / q, so the variance grows by s q
+//     apart: with a probability of about s / q, so the variance grows by s q, and at most by about that of a rounding
 // The bound is 6 standard deviations and the last rounding. All this is of first order: where a score is off by
 // more than a quarter, or a row by more than a quarter of its S, nothing is known (an infinite variance), and any
-// finite number goes. Where a number may have overflowed on the way (a variance of NaN) anything goes.
+// finite number is accepted. Where a number may have overflowed on the way (a variance of NaN) anything goes.
 #include "common/operations/encoder/check.hpp"
 
 #include <algorithm>
@@ -177,7 +177,9 @@ __host__ __device__ Uncertain in_8_bits(const Uncertain& x, double step) {
     if (!(fabs(x.value) < INFINITY)) return x;
     const double off = sqrt(x.variance) + 4 * elements::kFloatUnit * fabs(x.value);
     const double apart = Numbers<E>::spacing(x.value / step) * step;
-    return {Numbers<E>::nearest(x.value / step) * step, x.variance + apart * off};
+    // The share of values that end at a neighbour is at most 1.
+    return {Numbers<E>::nearest(x.value / step) * step,
+            x.variance + fmin(apart * off, square(apart) / 4)};
 }
 template <class E>
 struct RoundTo8Bits {
@@ -250,8 +252,10 @@ struct Product {
         if (bias != nullptr)
             result = rules.stored(result.value + to_double(bias[i % outputs]), result.variance);
         if (is_activated) {
-            constexpr double kRoundings = 8;
-            const double own = kRoundings * elements::kFloatUnit * result.value;
+            constexpr double kRoundings = 8, kOfGeluIn8Bits = 0x1p-9;
+            const bool is_in_half = kIs8Bits && activation == Activation::gelu;
+            const double own = is_in_half ? kOfGeluIn8Bits * result.value / kDeviations
+                                          : kRoundings * elements::kFloatUnit * result.value;
             result = rules.stored(tokens::activated(activation, result.value),
                                   scaled(result.variance, square(slope(result))) + square(own));
         }
@@ -616,18 +620,22 @@ struct NotLookedAt {  // anything goes
 };
 
 // In fp64 a sequence of a large model takes a good part of a second: of many the first, the last, and one between.
-bool is_looked_at(const Shape& shape, int64_t sequence) {
+bool is_small(const Shape& shape) {
     constexpr double kProductsAtMost = 1e11;
     const double of_token =
         static_cast<double>(shape.layers * shape.hidden() *
                             (4 * shape.hidden() + 2 * shape.inner_size() + 2 * shape.seq));
-    return static_cast<double>(shape.batch * shape.seq) * of_token <= kProductsAtMost ||
-           sequence == 0 || sequence == shape.batch / 2 || sequence == shape.batch - 1;
+    return static_cast<double>(shape.batch * shape.seq) * of_token <= kProductsAtMost;
+}
+bool is_looked_at(const Shape& shape, int64_t sequence) {
+    return is_small(shape) || sequence == 0 || sequence == shape.batch / 2 ||
+           sequence == shape.batch - 1;
 }
 
 // Of every so many words of an operand.
 struct HashPart {
-    const uint16_t* words;  // elements may lie anywhere, and none is smaller
+    const uint16_t*
+        words;  // elements may lie anywhere; those of 8 bits lie at even addresses, an even number of them
     int64_t count, parts;
     uint64_t* hashes;
 
@@ -805,7 +813,7 @@ void calibrate(const View& inputs, const Shape& shape, Kind kind, DType dtype) {
                 bool is_first = true;
                 for (int64_t b = 0; b < shape.batch; ++b) {
                     const int64_t tokens = lengths[static_cast<size_t>(b)];
-                    if (tokens == 0 || !(is_first || is_looked_at(shape, 1))) continue;
+                    if (tokens == 0 || !(is_first || is_small(shape))) continue;
                     reference.run(x + b * shape.seq * shape.hidden(), ignored.data(), tokens);
                     is_first = false;
                 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <utility>
 
 #include "common/operations/encoder/bert.hpp"
@@ -62,6 +63,7 @@ struct Made {  // a shape, word by word
     Made prenorm() { return shape.prenorm = true, *this; }
     Made with(Activation f) { return shape.activation = f, *this; }
     Made with_8_bit_results() { return shape.has_8_bit_results = true, *this; }
+    Made with_percentile(double share) { return shape.percentile = share, *this; }
     operator runner::Shape() const { return shape; }
 };
 Made sized(int64_t batch, int64_t seq, int64_t heads, int64_t size) {
@@ -86,12 +88,13 @@ public:
     }
     std::string shape_help() const override {
         return "BATCHxSEQxHEADSxSIZE is wanted, as in 32x384x12x64,layers=12, with inner=N where "
-               "the "
-               "feed-forward part is not four times as wide, tokens=N where sequences have "
-               "different "
-               "lengths, N tokens together, tanh, relu or silu for another activation than GELU, "
-               "prenorm, "
-               "epsilon=X";
+               "the feed-forward part is not four times as wide, tokens=N where sequences have "
+               "different lengths, N tokens together, tanh, relu or silu for another activation "
+               "than GELU, epsilon=X" +
+               more_options() +
+               (kind_ == Kind::plain ? ""
+                                     : "; the hidden numbers, HEADS times SIZE, and the inner ones "
+                                       "are multiples of 16");
     }
     bool has_shape(const runner::Shape& shape) const override {
         const std::vector<int64_t>& sizes = shape.sizes();
@@ -139,7 +142,8 @@ public:
     }
     std::string array_help() const override {
         return "hidden states as [batch, seq, hidden]; --weights says all else, or --shape: "
-               "heads=H, layers=N, inner=N, tokens=N, tanh, relu, silu, prenorm, epsilon=X";
+               "heads=H, layers=N, inner=N, tokens=N, tanh, relu, silu, epsilon=X" +
+               more_options();
     }
     int64_t elements(const runner::Shape& shape) const override {
         return shape[0] * shape[1] * shape[2] * shape[3];
@@ -276,17 +280,17 @@ public:
         // Of fewer than 8 numbers a norm may have next to nothing to normalise.
         const int64_t least = (8 + heads - 1) / heads;
         int64_t size = std::clamp<int64_t>(draws.width_up_to(widest / heads), least, 256);
-        const auto in_packs = [&](int64_t count) {
-            return kind_ == Kind::plain ? count
-                                        : (count + kPackOf8Bits - 1) / kPackOf8Bits * kPackOf8Bits;
+        const auto in_packs = [&](int64_t count, int64_t pack) {
+            return kind_ == Kind::plain ? count : (count + pack - 1) / pack * pack;
         };
-        size = in_packs(size);
+        size = in_packs(size, kPackOf8Bits / std::gcd(kPackOf8Bits, heads));
         const int64_t most = std::max<int64_t>(1, elements / (heads * size));
         const int64_t seq = draws.width_up_to(std::clamp<int64_t>(most, 1, widest));
         Shape shape(draws.size_up_to(std::clamp<int64_t>(most / seq, 1, 6)), seq, heads, size);
         if (takes(kLayers)) shape.layers = 1 + draws.below(2);
         if (takes(kInner))
-            shape.inner = draws.below(3) == 0 ? 0 : in_packs(draws.width_up_to(2 * widest));
+            shape.inner =
+                draws.below(3) == 0 ? 0 : in_packs(draws.width_up_to(2 * widest), kPackOf8Bits);
         if (takes(kTokens) && draws.below(4) > 0)
             shape.tokens = 1 + draws.below(shape.batch * shape.seq);
         if (takes(kPrenorm)) shape.prenorm = draws.below(2) == 0;
@@ -303,6 +307,11 @@ protected:
 private:
     static constexpr int64_t kPackOf8Bits = 16;  // elements
 
+    std::string more_options() const {
+        if (kind_ == Kind::plain) return ", prenorm";
+        const std::string percentile = ", percentile=P of the magnitudes that steps cover";
+        return kind_ == Kind::s8 ? percentile + ", result_bits=8" : percentile;
+    }
     std::vector<runner::Shape> validated_in_8_bits(Extent extent, int64_t layers) const {
         std::vector<Made> made = {
             sized(2, 5, 2, 8).inner(32).layers(layers),
@@ -312,7 +321,15 @@ private:
             made.push_back(sized(3, 9, 4, 12).tokens(13).with(Activation::relu));
             made.push_back(sized(1, 70, 2, 16).tokens(33).with(Activation::silu));
             made.push_back(sized(2, 5, 1, 208).inner(48).tokens(7));
-            if (extent.gpu) made.push_back(sized(8, 128, 12, 64));
+            made.push_back(sized(2, 200, 1, 64).inner(32).tokens(230));  // attention that rounds
+            made.push_back(
+                sized(1200, 1, 1, 16).inner(16));           // a norm of more rows than start early
+            made.push_back(sized(1, 4, 13, 80).inner(16));  // the widest norm
+            made.push_back(sized(2, 5, 2, 8).inner(32).with_percentile(90));
+            if (extent.gpu) {
+                made.push_back(sized(8, 128, 12, 64));
+                made.push_back(sized(1, 700, 1, 64));  // too many keys for attention that rounds
+            }
         }
         std::vector<runner::Shape> shapes;
         for (const Made& each : made) {
