@@ -33,9 +33,26 @@ std::vector<std::string> Source::variants_in(const records::File& file) const {
     return variants;
 }
 
-records::File Source::of_operations(const char* name) const {
+records::File Source::with_most(const char* name) const {
     std::optional<records::File> file = find(name);
     if (!file) throw NotMeasured();
+    if (only.empty() || gpu != records::kShown) return *file;
+    const auto count = [&](const records::File& of) {
+        return std::count_if(only.begin(), only.end(), [&](const std::string& variant) {
+            return std::any_of(of.records.begin(), of.records.end(), [&](const Record& record) {
+                return record.variant == variant;
+            });
+        });
+    };
+    const std::filesystem::path other =
+        records::record_of(repository, stage, records::folder_of(records::kOtherGpu), name);
+    if (!std::filesystem::exists(other)) return *file;
+    records::File of_other = records::read(other);
+    return count(of_other) > count(*file) ? of_other : *file;
+}
+
+records::File Source::of_operations(const char* name) const {
+    std::optional<records::File> file = with_most(name);
     if (only.empty()) return *file;
     std::set<std::string> operations;
     for (const Record& record : file->records) {

@@ -45,6 +45,9 @@ struct Source {
     }
 
 private:
+    // Of the GPU that the pages show, or of the other one if it has records of more of the variants in `only`: new variants are
+    // recorded on the GPU that is there.
+    records::File with_most(const char* name) const;
     // Of the operations that `only` computes.
     records::File of_operations(const char* name) const;
     // Of the page's variants `only` alone.

@@ -148,6 +148,27 @@ TEST_CASE("a page can show some of its variants") {
     CHECK_FALSE(has(beside, "theirs/other"));
 }
 
+TEST_CASE("a table of variants that another GPU has more of shows that GPU") {
+    Committed stage("07_made_up");
+    const auto table = [&](std::vector<std::string> names) {
+        return report::table_named(
+                   "measured", {stage.path, stage.stage, true, records::kShown, std::move(names)})
+            .value();
+    };
+    const auto has = [](const std::string& text, const std::string& part) {
+        return text.find(part) != std::string::npos;
+    };
+    stage.add("old", "best", {{"rows", 4}, {"cols", 8}}, 8, kFurther);
+    stage.commit(records::kOwn);
+    stage.add("old", "best", {{"rows", 4}, {"cols", 8}}, 7, kFurther);
+    stage.add("new", "best", {{"rows", 4}, {"cols", 8}}, 6, kFurther);
+    stage.commit(records::kOwn, records::folder_of(records::kOtherGpu));
+    CHECK(has(table({"old"}), " 8.0 "));
+    CHECK(has(table({"old", "new"}), " 7.0 "));
+    CHECK(has(table({"new"}), " 6.0 "));
+    CHECK(has(table({}), " 8.0 "));
+}
+
 TEST_CASE("what was not measured says so") {
     Committed stage("07_made_up");
     for (const char* table : {"measured", "shares", "paper", "peers", "bars", "widths",
