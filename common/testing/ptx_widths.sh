@@ -134,6 +134,7 @@ done
 
 # Of kernels that keep lists or tiles in registers, ptxas says whether there were enough, and whether it had to let one
 # wgmma wait for the other. Two files at a time, the longest first.
+# shellcheck disable=SC2317  # xargs' shell calls it
 assembled() {
     "$1" -v -arch=sm_90a -o /dev/null "$2" 2>&1 |
         awk '/Compiling entry function/ { split($0, part, "\047"); kernel = part[2] }
@@ -142,7 +143,7 @@ assembled() {
              /bytes stack frame/ && !/ 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads/ { print kernel ":" $0 }'
 }
 export -f assembled
-# shellcheck disable=SC2046  # a word for each file
+# shellcheck disable=SC2011,SC2046  # a word for each file, and no name has blanks
 spills=$(ls -S $(cd "$root" && grep -lx 'no spills' [0-9][0-9]_*/expected/widths.txt | sed "s,/.*,,; s,.*,$work/&.*.ptx,") |
     xargs -P 2 -I PTX bash -c 'assembled "$@"' _ "${nvcc%nvcc}ptxas" PTX)
 [[ -z $spills ]] || { echo "WRONG: not all in registers, or one after the other: $spills" && failures=1; }
