@@ -24,7 +24,12 @@ struct SharedAccesses {
             loads += of_loads.own;
             loads += of_loads.cub;
             matrices += of_loads.matrices;
-            stores += kernel.total(AccessKind::shared_store);
+            for (const auto& [site, counts] : kernel.sites) {
+                // A GPU's counters of stores do not have stmatrix.
+                if (site.kind == AccessKind::shared_store &&
+                    !counted.sources.moves_matrices(site.place))
+                    stores += counts;
+            }
         }
     }
 };

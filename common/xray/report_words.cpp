@@ -78,7 +78,7 @@ Split split(const KernelCounts& kernel, const SourceMap& sources, AccessKind kin
     for (const auto& [site, counts] : kernel.sites) {
         if (site.kind != kind) continue;
         const bool of_matrices =
-            kind == AccessKind::shared_load && sources.loads_matrices(site.place);
+            kind == AccessKind::shared_load && sources.moves_matrices(site.place);
         Counts& part = sources.in_cub(site.place) ? split.cub
                        : of_matrices              ? split.matrices
                                                   : split.own;

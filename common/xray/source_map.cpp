@@ -44,10 +44,10 @@ std::string bare_name(const std::string& function) {
     return before.substr(before.find_last_of(" :") + 1);
 }
 
-bool loads_matrices(const Chain& chain) {
+bool moves_matrices(const Chain& chain) {
     return std::any_of(chain.begin(), chain.end(), [](const cpu_device::SourceLine& source) {
         const std::string name = bare_name(source.function);
-        return name == "ldmatrix" || name == "load_matrix_sync";
+        return name == "ldmatrix" || name == "load_matrix_sync" || name == "op_stmatrix";
     });
 }
 
@@ -70,7 +70,7 @@ Chain chain_behind(uintptr_t place, const Chain& barrier) {
 // The chain starts at the innermost inlined function and ends at the kernel.
 SourceMap::Stack SourceMap::stack_of(const Chain& chain) {
     Stack stack;
-    stack.loads_matrices = xray::loads_matrices(chain);
+    stack.moves_matrices = xray::moves_matrices(chain);
     for (const cpu_device::SourceLine& source : chain) {
         if (source.file.find("/include/cub/") != std::string::npos) stack.line.in_cub = true;
         if (cpu_device::is_ours_or_the_systems(source.file)) continue;

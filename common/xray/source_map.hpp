@@ -39,9 +39,9 @@ public:
 
     bool in_cub(uintptr_t place) const { return line_of(place).in_cub; }
 
-    // Whether a warp loads a tensor core's operands there, by one instruction: in a function that is called
-    // `ldmatrix`, or in wmma's load_matrix_sync.
-    bool loads_matrices(uintptr_t place) const { return at(place).loads_matrices; }
+    // Whether a warp loads a tensor core's operands there, by one instruction, in a function that is called
+    // `ldmatrix` or in wmma's load_matrix_sync; or stores results by stmatrix.
+    bool moves_matrices(uintptr_t place) const { return at(place).moves_matrices; }
 
     // The kernel, with its template's arguments: "online_softmax::block_per_row_kernel<256>".
     const std::string& kernel_of(uintptr_t place) const;
@@ -61,7 +61,7 @@ private:
         Line line;
         std::vector<Line> callers;
         std::string kernel;
-        bool loads_matrices = false;
+        bool moves_matrices = false;
     };
     static Stack stack_of(const std::vector<cpu_device::SourceLine>& chain);
     const Stack& at(uintptr_t place) const;
