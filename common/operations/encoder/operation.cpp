@@ -293,11 +293,11 @@ public:
                 draws.below(3) == 0 ? 0 : in_packs(draws.width_up_to(2 * widest), kPackOf8Bits);
         if (takes(kTokens) && draws.below(4) > 0)
             shape.tokens = 1 + draws.below(shape.batch * shape.seq);
-        if (takes(kPrenorm)) shape.prenorm = draws.below(2) == 0;
+        if (kind_ == Kind::plain && takes(kPrenorm)) shape.prenorm = draws.below(2) == 0;
         const auto which = static_cast<size_t>(draws.below(4));
         if (which < kActivations.size() && takes(kActivations[which].name))
             shape.activation = kActivations[which].activation;
-        if (takes(kResultBits)) shape.has_8_bit_results = draws.below(2) == 0;
+        if (kind_ == Kind::s8 && takes(kResultBits)) shape.has_8_bit_results = draws.below(2) == 0;
         return shape;
     }
 
