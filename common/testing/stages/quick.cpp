@@ -13,7 +13,7 @@ TEST_CASE("a quick run checks every variant with every input, in few cases, and 
     RunOptions options;
     options.quick = true;
     const std::optional<Array> no_file;
-    constexpr size_t kMostCases = 480;
+    constexpr size_t kMostCases = 500;
     constexpr int64_t kMostElements = 256 * 1024;
     for (const Stage& stage : all_stages()) {
         StageRun run{stage, options, "--quick", no_file, {}};
