@@ -124,7 +124,7 @@ TEST_CASE("GELU in half is off by 2^-9 of its argument at most, and keeps NaN") 
     for (int bits = 0; bits < 0x10000; ++bits) {
         __half number;
         const auto word = static_cast<uint16_t>(bits);
-        std::memcpy(&number, &word, sizeof number);
+        std::memcpy(static_cast<void*>(&number), &word, sizeof number);
         x.push_back(__half2float(number));
     }
     x.push_back(-1e30f);  // beyond half

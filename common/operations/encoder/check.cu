@@ -157,7 +157,7 @@ struct Load {
 template <class E>
 struct Numbers {
     static constexpr bool kIsInteger = std::is_same_v<E, int8_t>;
-    static constexpr double kLargest = kIsInteger ? 127 : 448;
+    __host__ __device__ static constexpr double largest() { return kIsInteger ? 127 : 448; }
     __host__ __device__ static double spacing(double x) {
         if (kIsInteger) return 1;
         constexpr int kSmallestExponent = -6, kFraction = 3;
@@ -165,7 +165,7 @@ struct Numbers {
         return ldexp(1., (exponent > kSmallestExponent ? exponent : kSmallestExponent) - kFraction);
     }
     __host__ __device__ static double nearest(double x) {
-        const double most = kIsInteger && x < 0 ? 128 : kLargest;
+        const double most = kIsInteger && x < 0 ? 128 : largest();
         const double rounded = rint(x / spacing(x)) * spacing(x);
         return fabs(rounded) > most ? copysign(most, x) : rounded;
     }
@@ -776,7 +776,7 @@ void fill_in_8_bits(const View& inputs, Kind kind, const Parameter& matrix, cons
     auto* const steps = static_cast<float*>(inputs[steps_of(matrix.name)].data);
     const auto fill_as = [&](auto of) {
         using E = typename decltype(of)::type;
-        elements::for_each(true, rows, StepOfRow<At>{steps, cols, Numbers<E>::kLargest, at});
+        elements::for_each(true, rows, StepOfRow<At>{steps, cols, Numbers<E>::largest(), at});
         elements::for_each(
             true, rows * cols,
             Quantised<E, At>{static_cast<E*>(inputs[matrix.name].data), steps, cols, at});
@@ -819,7 +819,7 @@ void calibrate(const View& inputs, const Shape& shape, Kind kind, DType dtype) {
                 }
                 std::vector<float> steps;
                 for (const double each : reference.largest())
-                    steps.push_back(each > 0 ? static_cast<float>(each / Numbers<W>::kLargest)
+                    steps.push_back(each > 0 ? static_cast<float>(each / Numbers<W>::largest())
                                              : 1.f);
                 runner::check_cuda(cudaMemcpy(inputs["steps"].data, steps.data(),
                                               steps.size() * sizeof(float), cudaMemcpyHostToDevice),

@@ -39,9 +39,8 @@ records::File Source::with_most(const char* name) const {
     if (only.empty() || gpu != records::kShown) return *file;
     const auto count = [&](const records::File& of) {
         return std::count_if(only.begin(), only.end(), [&](const std::string& variant) {
-            return std::any_of(of.records.begin(), of.records.end(), [&](const Record& record) {
-                return record.variant == variant;
-            });
+            return std::any_of(of.records.begin(), of.records.end(),
+                               [&](const Record& record) { return record.variant == variant; });
         });
     };
     const std::filesystem::path other =
