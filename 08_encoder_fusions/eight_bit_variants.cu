@@ -27,45 +27,32 @@ Results results_of(const Shape& s) {
     return s.has_8_bit_results ? Results::eight_bits : Results::sixteen_bits;
 }
 
+static_assert(encoder_layers::kRounded == operations::encoder::kRounded);
+
 // Each operand of the call holds one kind of weight or of steps, layer after layer.
 template <class T, class E>
 std::vector<encoder_layers::EightBitLayer<T, E>> layers_of(const Call& call, const Shape& s) {
     std::vector<encoder_layers::EightBitLayer<T, E>> layers;
     const int64_t hidden = s.hidden(), inner = s.inner_size();
     for (int64_t i = 0; i < s.layers; ++i) {
-        const auto numbers = [&](const char* name, int64_t each) {
-            return call.input<T>(name) + i * each;
-        };
         const auto linear = [&](const std::string& name, int64_t out, int64_t in) {
             return encoder_layers::EightBitLinear<T, E>{
                 call.input<E>((name + "_weight").c_str()) + i * out * in,
                 call.input<float>((name + "_steps").c_str()) + i * out,
-                numbers((name + "_bias").c_str(), out)};
+                call.input<T>((name + "_bias").c_str()) + i * out};
         };
-        const auto epsilon = static_cast<float>(s.epsilon);
-        layers.push_back(
-            {linear("qkv", 3 * hidden, hidden),
-             linear("output", hidden, hidden),
-             {numbers("attention_gamma", hidden), numbers("attention_beta", hidden), epsilon},
-             linear("inner", inner, hidden),
-             linear("outer", hidden, inner),
-             {numbers("feed_forward_gamma", hidden), numbers("feed_forward_beta", hidden), epsilon},
-             call.input<float>("steps") + i * operations::encoder::kRounded});
+        layers.push_back({linear("qkv", 3 * hidden, hidden), linear("output", hidden, hidden),
+                          norm_of<T>(call, s, "attention", i), linear("inner", inner, hidden),
+                          linear("outer", hidden, inner), norm_of<T>(call, s, "feed_forward", i),
+                          call.input<float>("steps") + i * operations::encoder::kRounded});
     }
     return layers;
 }
 
-// Hidden states and all parameters once, and each product's results, as in mode 1 but without the norms' 8-bit copies. Weights have
-// half the bytes of an element.
-Traffic least_traffic(const Shape& s) {
-    const auto all = static_cast<double>(s.batch * s.seq * s.hidden());
-    if (all == 0) return {};
-    const auto hidden = static_cast<double>(s.hidden()),
-               inner = static_cast<double>(s.inner_size());
-    const auto rows = static_cast<double>(s.rows()), layers = static_cast<double>(s.layers);
-    const double parameters = layers * (4 * hidden * hidden + 2 * hidden * inner) / 2;
-    const double results = layers * rows * (7 * hidden + inner / 2);
-    return {(rows * hidden + parameters + results) / all, results / all};
+// As in mode 1, without the norms' 8-bit copies.
+Traffic traffic_of(const Shape& s) {
+    constexpr double kOfElement = 0.5;
+    return least_traffic(s, kOfElement);
 }
 
 // FasterTransformer's modes with int8_t are for half; this file would take twice as long to compile with both types.
@@ -93,8 +80,8 @@ runner::Variant variant(Kind kind, const std::string& name, const std::string& s
     if (!kTakes<__nv_bfloat16, E>) variant.dtypes = {DType::float16};
     for (const runner::Optional& each : variant.operation->optional())
         variant.takes.push_back(each.name);
-    variant.traffic_at = [](const runner::Shape& shape, DType) { return least_traffic(shape); };
-    const Traffic usual = least_traffic(variant.operation->usual_shape());
+    variant.traffic_at = [](const runner::Shape& shape, DType) { return traffic_of(shape); };
+    const Traffic usual = traffic_of(variant.operation->usual_shape());
     variant.traffic = {std::round(usual.loads), std::round(usual.stores)};  // as a listing says it
     for (const runner::Operand& each :
          variant.operation->operands(variant.operation->usual_shape(), DType::float16)) {

@@ -31,4 +31,26 @@ inline encoder_layers::Config encoder_config_of(const operations::encoder::Shape
     return config;
 }
 
+// A norm of layer `layer`; name: "attention" or "feed_forward".
+template <class T>
+encoder_layers::Norm<T> norm_of(const Call& call, const operations::encoder::Shape& s,
+                                const std::string& name, int64_t layer) {
+    const int64_t first = layer * s.hidden();
+    return {call.input<T>((name + "_gamma").c_str()) + first,
+            call.input<T>((name + "_beta").c_str()) + first, static_cast<float>(s.epsilon)};
+}
+
+// Returns the least traffic: hidden states and all parameters once, and each product's results. rounded: bytes of a weight and of an
+// inner number, as a share of an element's.
+inline Traffic least_traffic(const operations::encoder::Shape& s, double rounded = 1) {
+    const auto all = static_cast<double>(s.batch * s.seq * s.hidden());
+    if (all == 0) return {};
+    const auto hidden = static_cast<double>(s.hidden()),
+               inner = static_cast<double>(s.inner_size());
+    const auto rows = static_cast<double>(s.rows()), layers = static_cast<double>(s.layers);
+    const double parameters = layers * (4 * hidden * hidden + 2 * hidden * inner) * rounded;
+    const double results = layers * rows * (7 * hidden + inner * rounded);
+    return {(rows * hidden + parameters + results) / all, results / all};
+}
+
 }  // namespace encoder_fusions_variants

@@ -102,28 +102,14 @@ std::vector<Layer<T>> layers_of(const Call& call, const Shape& s) {
         const auto at = [&](const char* name, int64_t each) {
             return call.input<T>(name) + i * each;
         };
-        const auto epsilon = static_cast<float>(s.epsilon);
-        layers.push_back(
-            {{at("qkv_weight", 3 * hidden * hidden), at("qkv_bias", 3 * hidden)},
-             {at("output_weight", hidden * hidden), at("output_bias", hidden)},
-             {at("attention_gamma", hidden), at("attention_beta", hidden), epsilon},
-             {at("inner_weight", inner * hidden), at("inner_bias", inner)},
-             {at("outer_weight", hidden * inner), at("outer_bias", hidden)},
-             {at("feed_forward_gamma", hidden), at("feed_forward_beta", hidden), epsilon}});
+        layers.push_back({{at("qkv_weight", 3 * hidden * hidden), at("qkv_bias", 3 * hidden)},
+                          {at("output_weight", hidden * hidden), at("output_bias", hidden)},
+                          norm_of<T>(call, s, "attention", i),
+                          {at("inner_weight", inner * hidden), at("inner_bias", inner)},
+                          {at("outer_weight", hidden * inner), at("outer_bias", hidden)},
+                          norm_of<T>(call, s, "feed_forward", i)});
     }
     return layers;
-}
-
-// Returns the least traffic: hidden states and all parameters once, and each product's results.
-Traffic least_traffic(const Shape& s) {
-    const auto all = static_cast<double>(s.batch * s.seq * s.hidden());
-    if (all == 0) return {};
-    const auto hidden = static_cast<double>(s.hidden()),
-               inner = static_cast<double>(s.inner_size());
-    const auto rows = static_cast<double>(s.rows()), layers = static_cast<double>(s.layers);
-    const double parameters = layers * (4 * hidden * hidden + 2 * hidden * inner);
-    const double results = layers * rows * (7 * hidden + inner);
-    return {(rows * hidden + parameters + results) / all, results / all};
 }
 
 // True if tuning, which takes seconds, pays. It does not for tiny encoders and for floats: products of floats take so

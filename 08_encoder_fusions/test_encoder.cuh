@@ -328,7 +328,7 @@ TEST_CASE("an encoder runs on weights and states from files, and saves what come
                           ContainsSubstring(why));
     };
     options.variant = "layernorm";
-    refused("nothing that was chosen takes weights; here are: encoder_unfused");
+    refused("nothing that was chosen takes weights; here are: encoder_e4m3");
     options.variant.clear();
     options.lengths = {3, 4};
     refused("4 tokens in sequences of 3");

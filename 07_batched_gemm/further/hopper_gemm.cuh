@@ -64,7 +64,7 @@ constexpr bool kFinishesTiles = false;
 template <class Epilogue>
 constexpr bool kFinishesTiles<Epilogue, std::enable_if_t<Epilogue::kFinishesTiles>> = true;
 
-// Base of epilogues for products with alpha = 1 and beta = 0 alone. Their kernels have a third fewer instructions.
+// Base of epilogues for products with alpha = 1 and beta = 0 alone. Their kernels have no code for others.
 struct ForPlainProducts {};
 
 // Returns x[batch].data. (nvcc 13.0 fails if it may assume that a pointer to __nv_fp8_e4m3 is global.)
@@ -584,7 +584,7 @@ cudaError_t launch_hopper_tiles(const Problem<T, Result>& g, const HopperPlan& p
 
 // Computes C = epilogue(alpha A B + beta C) with at most `at_once` blocks. Returns cudaErrorNotSupported for problems outside
 // `accepts` above, for 2^30 tiles or more, and without Hopper; cudaErrorInvalidValue for other tiles than the plan may have,
-// for alpha or beta with results that are ints and for ForPlainProducts, and for an epilogue of ints. Sum: void for the usual sums, see SumOf.
+// and for alpha or beta with ints or ForPlainProducts, and for an epilogue with ints. Sum: void for the usual sums, see SumOf.
 template <class Sum = void, class T, class Result, class Epilogue>
 cudaError_t launch_hopper(const Problem<T, Result>& g, const HopperPlan& plan, int64_t at_once,
                           const Epilogue& epilogue, cudaStream_t stream,

@@ -81,8 +81,8 @@ __device__ inline float rounded(float x) {
 }
 
 // GELU of two numbers, in half: x (1 + tanh(u)) / 2 with u = x (a + b x^2); a and b are fitted to the exact GELU. The error is at most
-// 2^-9 |x|: small beside the largest results, but results for x below -3 lose most of their digits. It takes a third of the
-// instructions of batched_gemm::Gelu.
+// 2^-9 |x|: small beside the largest results, but results for x below -3 lose most of their digits. It takes about
+// half of the instructions of batched_gemm::Gelu.
 __device__ inline float2 gelu_of_two(float first, float second) {
     // The GELU of smaller numbers is 0, and without a limit -infinity would lead to infinity minus infinity.
     const __half2 least = __float2half2_rn(-16.f);
@@ -213,10 +213,9 @@ struct RoundedNorm {
     }
 };
 
-// Loads the sum of a product, whose epilogue has added the bias, and a residual.
-template <class Pack_>
-struct SumOfTwo {
-    using Pack = Pack_;
+// Loads packs of a product and of a residual, when the kernel before has ended.
+template <class Pack>
+struct TwoRows {
     const Pack* x;
     const Pack* residual;
     struct Fetched {
@@ -227,6 +226,12 @@ struct SumOfTwo {
         early_launch::wait_for_earlier();
         return {x[at], residual[at]};
     }
+};
+// The sum of a product, whose epilogue has added the bias, and a residual.
+template <class Pack_>
+struct SumOfTwo : TwoRows<Pack_> {
+    using Pack = Pack_;
+    using typename TwoRows<Pack>::Fetched;
     __device__ void add_up(float (&held)[8], const Fetched& fetched, int) const {
 #pragma unroll
         for (int j = 0; j < 8; ++j)
@@ -235,25 +240,17 @@ struct SumOfTwo {
     }
 };
 // The same of 8-bit numbers, with a bias of 16.
+template <class E>
+struct __align__(8) Eight {
+    E element[8];
+};
 template <class Pack_, class E>
-struct SumOfEightBits {
+struct SumOfEightBits : TwoRows<Eight<E>> {
     using Pack = Pack_;
-    struct __align__(8) Eight {
-        E element[8];
-    };
-    const Eight* x;
+    using typename TwoRows<Eight<E>>::Fetched;
     const float* of_x;
     const Pack* bias;
-    const Eight* residual;
     const float* of_residual;
-    struct Fetched {
-        Eight x, residual;
-    };
-    __device__ Fetched fetch(int64_t at) const {
-        early_launch::let_next_begin();
-        early_launch::wait_for_earlier();
-        return {x[at], residual[at]};
-    }
     __device__ void add_up(float (&held)[8], const Fetched& fetched, int p) const {
         const Pack row_bias = bias[p];
 #pragma unroll
@@ -448,17 +445,19 @@ private:
             multiply<Finish::round_to_8_bits, false>(x, layer, linear, input, in, hidden,
                                                      at_.results);
             using Sum = SumOfEightBits<Pack, E>;
-            using Eight = typename Sum::Eight;
+            using Packed = Eight<E>;
             // The residual is the input of this part of the layer.
             const Rounded of_residual = input == output_input ? qkv_input : inner_input;
-            normalize(Sum{reinterpret_cast<const Eight*>(at_.results),
-                          layer.steps + input + kInputs, as_packs<8>(linear.bias),
-                          reinterpret_cast<const Eight*>(at_.rounded), layer.steps + of_residual},
+            normalize(Sum{{reinterpret_cast<const Packed*>(at_.results),
+                           reinterpret_cast<const Packed*>(at_.rounded)},
+                          layer.steps + input + kInputs,
+                          as_packs<8>(linear.bias),
+                          layer.steps + of_residual},
                       norm, to);
         } else {
             multiply<Finish::add_bias, false>(x, layer, linear, input, in, hidden, at_.product);
-            normalize(SumOfTwo<Pack>{as_packs<8>(static_cast<const T*>(at_.product)),
-                                     as_packs<8>(residual)},
+            normalize(SumOfTwo<Pack>{{as_packs<8>(static_cast<const T*>(at_.product)),
+                                      as_packs<8>(residual)}},
                       norm, to);
         }
     }

@@ -23,6 +23,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <stdexcept>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -595,6 +596,8 @@ decltype(auto) visit_weights(Kind kind, const Visitor& visitor) {
     if constexpr (sizeof(T) == 2) {
         if (kind == Kind::e4m3) return visitor(runner::Type<__nv_fp8_e4m3>{});
         if (kind == Kind::s8) return visitor(runner::Type<int8_t>{});
+    } else if (kind != Kind::plain) {
+        throw std::invalid_argument("8-bit weights go with 16-bit numbers alone");
     }
     return visitor(runner::Type<T>{});
 }

@@ -43,6 +43,7 @@ records::File Source::with_most(const char* name) const {
                                [&](const Record& record) { return record.variant == variant; });
         });
     };
+    if (static_cast<size_t>(count(*file)) == only.size()) return *file;
     const std::filesystem::path other =
         records::record_of(repository, stage, records::folder_of(records::kOtherGpu), name);
     if (!std::filesystem::exists(other)) return *file;
@@ -51,15 +52,15 @@ records::File Source::with_most(const char* name) const {
 }
 
 records::File Source::of_operations(const char* name) const {
-    std::optional<records::File> file = with_most(name);
-    if (only.empty()) return *file;
+    records::File file = with_most(name);
+    if (only.empty()) return file;
     std::set<std::string> operations;
-    for (const Record& record : file->records) {
+    for (const Record& record : file.records) {
         if (is_one_of(only, record.variant)) operations.insert(record.shown_as);
     }
-    std::erase_if(file->records,
+    std::erase_if(file.records,
                   [&](const Record& record) { return operations.count(record.shown_as) == 0; });
-    return *file;
+    return file;
 }
 
 records::File Source::required(const char* name) const {
