@@ -18,6 +18,11 @@ Shape Operation::plain(const Shape& shape) const {
     return plain;
 }
 
+bool has(const Operation& operation, DType dtype) {
+    const std::vector<DType> dtypes = operation.dtypes();
+    return std::find(dtypes.begin(), dtypes.end(), dtype) != dtypes.end();
+}
+
 Shape Operation::shape_of_array(const std::vector<int64_t>& dims, const Words& said) const {
     // Sizes that are not said are the array's, in order.
     for (const std::vector<std::string>& form : forms()) {

@@ -143,6 +143,8 @@ public:
 
     // ---- operands and what is in them
 
+    // The element types that it has, the usual one first.
+    virtual std::vector<DType> dtypes() const { return all_dtypes(); }
     // Inputs first; the first of these has elements of dtype, and may come from a file.
     virtual std::vector<Operand> operands(const Shape& shape, DType dtype) const = 0;
     virtual std::vector<NamedInput> inputs() const = 0;
@@ -209,6 +211,9 @@ public:
     virtual Shape draw(Draws& draws, int64_t elements,
                        const std::function<bool(const std::string&)>& takes) const = 0;
 };
+
+// Whether it has elements of that type.
+bool has(const Operation& operation, DType dtype);
 
 // The value that the shape gives to a size or an option; `usual` where it says nothing.
 double value_of(const Operation& operation, const Shape& shape, const std::string& name,

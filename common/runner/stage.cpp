@@ -22,6 +22,10 @@ bool is_beyond_options(const Variant& variant, const Shape& shape) {
 
 std::string obstacle_of(const Variant& variant, const Shape& shape, DType dtype) {
     if (!takes(variant, dtype)) return "takes " + names_of(variant.dtypes) + " only";
+    if (!has(*variant.operation, dtype)) {
+        return variant.operation->name() + " has " + names_of(variant.operation->dtypes()) +
+               " only";
+    }
     if (!variant.operation->has_shape(shape))
         return variant.operation->name() + " has no such shape";
     const std::vector<Optional> optional = variant.operation->optional();

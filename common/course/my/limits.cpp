@@ -79,7 +79,8 @@ bool Limits::is_number(const std::string& name) const {
 
 bool Limits::is_operand(const std::string& name) const {
     if (is_number(name)) return false;
-    const auto operands = operation_.operands(operation_.usual_shape(), DType::float32);
+    const auto operands =
+        operation_.operands(operation_.usual_shape(), operation_.dtypes().front());
     return std::any_of(operands.begin(), operands.end(),
                        [&](const auto& each) { return each.name == name; });
 }

@@ -28,8 +28,10 @@ std::string read_text(const std::string& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Those asked for, or else those that the header names.
-std::vector<DType> element_types(const std::string& asked, const my::Limits& limits) {
+// Those asked for, or else those that the header names, or else the operation's first, unless that has all: then the
+// launcher's first is tried.
+std::vector<DType> element_types(const std::string& asked, const my::Limits& limits,
+                                 const runner::Operation& operation) {
     std::istringstream words(asked);
     std::vector<DType> types;
     for (std::string word; words >> word;) {
@@ -40,17 +42,25 @@ std::vector<DType> element_types(const std::string& asked, const my::Limits& lim
                                      runner::names_of(known));
         }
     }
-    return types.empty() ? limits.dtypes() : types;
+    if (types.empty()) types = limits.dtypes();
+    for (const DType dtype : types) {
+        if (runner::has(operation, dtype)) continue;
+        throw runner::UsageError(operation.name() + " has " + runner::names_of(operation.dtypes()) +
+                                 " elements, not " + runner::name_of(dtype));
+    }
+    const bool has_all = operation.dtypes().size() == runner::all_dtypes().size();
+    if (types.empty() && !has_all) types = {operation.dtypes().front()};
+    return types;
 }
 
 void describe(const std::string& name, const std::string& header, const std::string& launcher,
               const std::string& dtypes) {
     const runner::Operation& operation = my::operation_called(name);
     const my::LauncherText chosen = my::chosen_launcher(
-        read_text(header), launcher, my::signature_of(operation, DType::float32));
+        read_text(header), launcher, my::signature_of(operation, operation.dtypes().front()));
     const my::Limits limits(chosen.takes, operation);
     std::string types;
-    for (const DType dtype : element_types(dtypes, limits)) {
+    for (const DType dtype : element_types(dtypes, limits, operation)) {
         types +=
             (types.empty() ? "" : ", ") + std::string(my::word_for(runner::element_type(dtype)));
     }

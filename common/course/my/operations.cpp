@@ -50,9 +50,27 @@ std::string joined(const std::vector<std::string>& words, const char* between) {
 }  // namespace
 
 const char* word_for(ElementType type) {
-    constexpr const char* kWords[] = {"float",   "__half",  "__nv_bfloat16", "double",
-                                      "int32_t", "int64_t", "bool"};
-    return kWords[static_cast<size_t>(type)];
+    switch (type) {
+        case ElementType::float32:
+            return "float";
+        case ElementType::float16:
+            return "__half";
+        case ElementType::bfloat16:
+            return "__nv_bfloat16";
+        case ElementType::float64:
+            return "double";
+        case ElementType::int32:
+            return "int32_t";
+        case ElementType::int64:
+            return "int64_t";
+        case ElementType::boolean:
+            return "bool";
+        case ElementType::int8:
+            return "int8_t";
+        case ElementType::float8_e4m3:
+            return "__nv_fp8_e4m3";
+    }
+    return "?";
 }
 
 std::string variable(const char* name) {
@@ -97,7 +115,7 @@ std::string list_of_operations() {
     for (const Operation* operation : operations::all()) {
         std::vector<std::string> names;
         for (const runner::Operand& operand :
-             operation->operands(operation->usual_shape(), DType::float32))
+             operation->operands(operation->usual_shape(), operation->dtypes().front()))
             names.push_back(operand.name);
         std::string line = "  " + operation->name() + ": " + joined(names, ", ") + "; " +
                            joined(sizes_of(*operation), ", ");
@@ -110,13 +128,14 @@ std::string list_of_operations() {
 
 std::string operand_types(const Operation& operation) {
     const runner::Shape usual = operation.usual_shape();
-    const auto of_float = operation.operands(usual, DType::float32);
-    const auto of_half = operation.operands(usual, DType::float16);
+    const std::vector<DType> dtypes = operation.dtypes();
+    const auto of_first = operation.operands(usual, dtypes.front());
+    const auto of_last = operation.operands(usual, dtypes.back());
     std::vector<std::string> types;
-    for (size_t i = 0; i < of_float.size(); ++i) {
-        const bool varies = of_float[i].type != of_half[i].type;
-        types.push_back((of_float[i].role == runner::Role::in ? "const " : "") +
-                        std::string(varies ? "T" : word_for(of_float[i].type)) + "*");
+    for (size_t i = 0; i < of_first.size(); ++i) {
+        const bool varies = of_first[i].type != of_last[i].type;
+        types.push_back((of_first[i].role == runner::Role::in ? "const " : "") +
+                        std::string(varies ? "T" : word_for(of_first[i].type)) + "*");
     }
     return joined(types, ", ");
 }

@@ -81,6 +81,11 @@ public:
     std::string family() const override { return "encoder"; }
     std::string along() const override { return "seq/batch"; }
 
+    std::vector<runner::DType> dtypes() const override {
+        if (kind_ == Kind::plain) return runner::all_dtypes();
+        return {runner::DType::float16, runner::DType::bfloat16};  // see visit_weights
+    }
+
     // ---- sizes
 
     std::vector<std::string> size_names(const runner::Shape&) const override {

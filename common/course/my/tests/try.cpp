@@ -23,6 +23,7 @@ runner::Stage stage_of(const Operation& operation) {
     setenv("STAGES_MY_OPERATION", operation.name().c_str(), 1);
     my::Way way;
     way.call = [](const runner::Call&) { return cudaSuccess; };
+    way.dtype = operation.dtypes().front();
     return my::stage_of("99_my_launcher", {way}, my::asked_for());
 }
 
@@ -71,7 +72,7 @@ TEST_CASE("what is counted of a launcher is what is checked and measured of it")
         const runner::Variant& variant = stage.variants.front();
         INFO(operation->name());
         const runner::Shape counted = runner::usual_shape_of(variant);
-        CHECK(runner::obstacle_of(variant, counted, DType::float32) == "");
+        CHECK(runner::obstacle_of(variant, counted, variant.dtypes.front()) == "");
         if (runner::on_gpu()) continue;
         const std::vector<runner::Shape> measured = variant.measured_at.empty()
                                                         ? operation->measured_at({false, false})
