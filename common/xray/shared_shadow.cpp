@@ -86,6 +86,8 @@ void SharedShadow::note_cell(Cell& cell, const Past& now, AccessKind kind, uintp
                              const Access& whole) {
     if (kind ==
         AccessKind::shared_bulk_store) {  // its barriers are not known here: take it for ordered
+        // Who reads it may have been told of before: the warp that began the copy ran on meanwhile.
+        if (!unwritten_.empty()) stored_since_.try_emplace(address, now.thread);
         cell.written_block = block_number_;
         return;
     }

@@ -54,6 +54,30 @@ __global__ void copy_in_bulk(const float* x, float* y) {
     y[threadIdx.x] = row[threadIdx.x];
 }
 
+// As a producer and a consumer do it: no barrier of the block lies between the copy and the reads.
+__global__ void copy_in_bulk_by_last_warp(const float* x, float* y) {
+    __shared__ __align__(16) float row[32];
+    __shared__ uint64_t full;
+    if (threadIdx.x == 32) {
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(at(&full)) : "memory");
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    }
+    __syncthreads();
+    if (threadIdx.x == 32) {
+        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 128;" ::"r"(at(&full))
+                     : "memory");
+        asm volatile(
+            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 128, "
+            "[%2];" ::"r"(at(row)),
+            "l"(x), "r"(at(&full))
+            : "memory");
+    }
+    if (threadIdx.x < 32) {
+        wait_for_first_phase(&full);
+        y[threadIdx.x] = row[threadIdx.x];
+    }
+}
+
 __global__ void store_asynchronously(float* y) {
     __shared__ float number;
     __shared__ uint64_t full;
@@ -207,6 +231,9 @@ TEST_CASE("kinds of accesses") {
         CHECK(of_run->global_load_bytes == 256 + total(kernels, AccessKind::global_load).bytes);
         CHECK(of_run->global_load_sectors == 8 + sectors(kernels, AccessKind::global_load));
         CHECK(kernels.front().uninitialized_reads.empty());
+        CHECK(counted([&] { copy_in_bulk_by_last_warp<<<1, 64>>>(x, y); })
+                  .front()
+                  .uninitialized_reads.empty());
     }
     SECTION("asynchronous stores are no bulk copies") {
         const auto kernels = counted([&] { store_asynchronously<<<1, 32>>>(y); });
