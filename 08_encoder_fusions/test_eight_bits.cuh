@@ -10,8 +10,13 @@
 #include "08_encoder_fusions/variants.hpp"
 #include "common/operations/encoder/check.hpp"
 #include "common/operations/encoder/operation.hpp"
+#include "common/operations/encoder/tests/saved_bert.hpp"
+#include "common/runner/npy.hpp"
+#include "common/runner/run.hpp"
+#include "common/testing/folder.hpp"
 #include "common/testing/outcome.hpp"
 #include "common/testing/random_cases.hpp"
+#include "common/testing/redirected.hpp"
 #include "common/testing/skip.hpp"
 #include "further/encoder_eight_bits.cuh"
 
@@ -20,6 +25,8 @@ extern template cudaError_t encoder_layers::forward_eight_bits(const Config&, Re
                                                                const __half*, const int32_t*,
                                                                __half*, void*, size_t,
                                                                cudaStream_t);
+
+runner::Stage describe_08_encoder_fusions();
 
 namespace eight_bit_tests {
 
@@ -230,6 +237,51 @@ TEST_CASE(
     not_taken([](Call& call) { call.config.heads = 33, call.config.size = 128; });
     CHECK(status([](Call& call) { call.config.seq = 0, call.x = nullptr; }) == cudaSuccess);
     CHECK(cudaDeviceSynchronize() == cudaSuccess);
+}
+
+// A file of 8 bits has the elements and their scales; a file of floats has what they stand for. Rounding the floats by the largest
+// number of each row finds the same elements and scales again.
+TEST_CASE("an encoder in 8 bits takes elements and scales from a file") {
+    if (!is_hopper()) return testing::skip("8-bit products need wgmma");
+    const Folder folder;
+    folder.write("config.json", R"({"num_attention_heads": 4})");
+    std::vector<double> x;
+    for (int i = 0; i < 2 * 3 * 64; ++i) x.push_back((i * i + 3 * i) % 29 / 16. - 1);
+    runner::write_npy(folder.path / "x.npy", {2, 3, 64}, x, runner::ElementType::float32);
+    const auto run = [&](const char* variant, const encoder_tests::SavedBert& saved) {
+        folder.write("model.safetensors", saved.bytes());
+        runner::RunOptions options;
+        options.stages = {"08"};
+        options.variant = variant;
+        options.dtypes = {DType::float16};
+        options.input_file = folder.path / "x.npy";
+        options.weights = folder.path / "model.safetensors";
+        options.save_output = folder.path / "y.npy";
+        options.out = folder.path / "results";
+        {
+            const Redirected redirected(folder.path / "printed");
+            REQUIRE(runner::run({describe_08_encoder_fusions()}, options) == runner::kGood);
+        }
+        INFO(folder.read("printed"));
+        return runner::read_npy(folder.path / "y.npy").values;
+    };
+    const struct {
+        const char *variant, *type;
+        float largest;
+    } kCases[] = {{"encoder_s8", "I8", 127}, {"encoder_e4m3", "F8_E4M3", 448}};
+    for (const auto& each : kCases) {
+        INFO(each.type);
+        encoder_tests::SavedBert floats;
+        floats.inner = 128;
+        floats.largest = each.largest;
+        encoder_tests::SavedBert saved = floats;
+        saved.type = each.type;
+        const std::vector<double> y = run(each.variant, floats);
+        CHECK(run(each.variant, saved) == y);
+        CHECK(run("encoder_padded", saved) == run("encoder_padded", floats));
+        saved.input_scale = 1.f / 4096;  // so small that most numbers become the largest
+        CHECK(run(each.variant, saved) != y);
+    }
 }
 
 }  // namespace eight_bit_tests

@@ -131,10 +131,10 @@ SavedTensor tensor_of(const std::string& path, const std::string& name, const js
 
 // Nothing for types that are not read.
 std::optional<ElementType> type_of(const SavedTensor& tensor) {
-    static const std::map<std::string, ElementType> kTypes = {{"F32", ElementType::float32},
-                                                              {"F16", ElementType::float16},
-                                                              {"BF16", ElementType::bfloat16},
-                                                              {"F64", ElementType::float64}};
+    static const std::map<std::string, ElementType> kTypes = {
+        {"F32", ElementType::float32},   {"F16", ElementType::float16},
+        {"BF16", ElementType::bfloat16}, {"F64", ElementType::float64},
+        {"I8", ElementType::int8},       {"F8_E4M3", ElementType::float8_e4m3}};
     const auto type = kTypes.find(tensor.type);
     return type == kTypes.end() ? std::nullopt : std::optional(type->second);
 }
@@ -210,7 +210,7 @@ void Safetensors::require(const std::string& name, const std::vector<int64_t>& s
                           list_in_words(tensor.shape) + ", not " + list_in_words(shape) + why);
     if (!type_of(tensor))
         refuse(path_, "its tensor " + in_quotes(name) + " has elements of type " + tensor.type +
-                          "; F32, F16, BF16 and F64 are read");
+                          "; F32, F16, BF16, F64, I8 and F8_E4M3 are read");
 }
 
 std::vector<double> Safetensors::read(const std::string& name,
@@ -231,7 +231,7 @@ std::vector<double> Safetensors::read(const std::string& name,
     std::vector<double> values(count);
     visit(type, [&](auto of) {
         using T = typename decltype(of)::type;
-        if constexpr (!std::is_integral_v<T>) {
+        if constexpr (!std::is_integral_v<T> || std::is_same_v<T, int8_t>) {
             std::vector<T> elements(count);
             file.read(reinterpret_cast<char*>(elements.data()),
                       static_cast<std::streamsize>(bytes));

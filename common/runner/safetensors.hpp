@@ -30,7 +30,7 @@ public:
     const std::map<std::string, SavedTensor>& tensors() const { return tensors_; }
 
     // FileError where it has no such tensor, or one of another shape, after which the message says `why`, or of
-    // elements other than F32, F16, BF16 and F64.
+    // elements other than F32, F16, BF16, F64, I8 and F8_E4M3.
     void require(const std::string& name, const std::vector<int64_t>& shape,
                  const std::string& why = "") const;
 

@@ -22,17 +22,18 @@ inline std::string saved_tensor(const std::string& name, const std::string& type
            ",\"data_offsets\":[" + std::to_string(begin) + "," + std::to_string(end) + "]}";
 }
 
-// A file of tensors of floats, one behind the other.
+// A file of tensors, one behind the other.
 class SafetensorsFile {
 public:
+    template <class T = float>
     void add(const std::string& name, const std::vector<int64_t>& shape,
-             const std::vector<float>& values) {
+             const std::vector<T>& values, const std::string& type = "F32") {
         std::string sizes;
         for (const int64_t size : shape) sizes += (sizes.empty() ? "" : ",") + std::to_string(size);
         const size_t begin = data_.size();
-        data_.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+        data_.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
         header_ += (header_.empty() ? "" : ",") +
-                   saved_tensor(name, "F32", "[" + sizes + "]", begin, data_.size());
+                   saved_tensor(name, type, "[" + sizes + "]", begin, data_.size());
     }
     std::string bytes() const { return safetensors("{" + header_ + "}", data_); }
 

@@ -2,6 +2,7 @@
 #include "common/operations/encoder/bert.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <set>
@@ -20,6 +21,9 @@ using runner::kQuoted;
 
 constexpr const char* kLayer = "encoder.layer.";
 constexpr const char* kQuery = "attention.self.query.weight";
+constexpr const char *kWeightScale = "weight_scale", *kInputScale = "input_scale",
+                     *kOutputScale = "output_scale";
+constexpr const char* kScales[] = {kWeightScale, kInputScale, kOutputScale};
 
 // What each parameter is called in a layer; more than one name where it is made of several tensors.
 const std::map<std::string, std::vector<std::string>>& names() {
@@ -40,6 +44,22 @@ const std::map<std::string, std::vector<std::string>>& names() {
         {"feed_forward_gamma", {"output.LayerNorm.weight"}},
         {"feed_forward_beta", {"output.LayerNorm.bias"}}};
     return all;
+}
+
+bool is_matrix(const std::string& parameter) {
+    return parameter.find("_weight") != std::string::npos;
+}
+
+// "output.dense." of "output.dense.weight".
+std::string module_of(const std::string& part) {
+    return part.substr(0, part.rfind('.') + 1);
+}
+
+bool has_8_bits(const runner::SavedTensor& tensor) {
+    return tensor.type == "I8" || tensor.type == "F8_E4M3";
+}
+std::string type_in_file(runner::ElementType type) {
+    return type == runner::ElementType::int8 ? "I8" : "F8_E4M3";
 }
 
 // What older files call it: LayerNorm.gamma for LayerNorm.weight, LayerNorm.beta for LayerNorm.bias.
@@ -184,11 +204,61 @@ std::vector<int64_t> Bert::dims_of(const std::string& parameter) const {
     throw std::out_of_range("there is no parameter called " + parameter);
 }
 
+std::string Bert::scale_name(int64_t layer, const std::string& part, const char* scale) const {
+    return layer_name(layer, module_of(part) + scale);
+}
+
+std::vector<double> Bert::read_scales(const std::string& name, int64_t rows) const {
+    const runner::SavedTensor& tensor = *saved_.tensors().at(name);
+    const bool is_one = tensor.shape.empty() || tensor.shape == std::vector<int64_t>{1};
+    const bool is_list =
+        tensor.shape == std::vector<int64_t>{rows} || tensor.shape == std::vector<int64_t>{rows, 1};
+    if ((!is_one && !is_list) || has_8_bits(tensor))
+        refuse(saved_.path(), "its tensor " + in_quotes(name) + " is " + in_words(tensor.shape) +
+                                  " of " + tensor.type + "; scales are floating-point numbers, " +
+                                  (rows == 1 ? "" : in_words({rows, 1}) + " of them or ") + "one");
+    std::vector<double> scales = saved_.file_of(name).read(name, tensor.shape);
+    for (const double scale : scales) {
+        if (!(scale >= 0) || !std::isfinite(static_cast<float>(scale)))
+            refuse(saved_.path(), "its tensor " + in_quotes(name) +
+                                      " has a scale that is negative, infinite or no number");
+    }
+    if (is_one) scales.assign(static_cast<size_t>(rows), scales.front());
+    return scales;
+}
+
+// Elements of 8 bits have scales, and others have none.
+void Bert::require_scales(int64_t layer, const std::string& part, int64_t rows) const {
+    const auto& tensors = saved_.tensors();
+    const std::string name = tensor_name(layer, part);
+    const std::string& type = tensors.at(name)->type;
+    for (const char* scale : kScales) {
+        const std::string scales = scale_name(layer, part, scale);
+        const bool is_there = tensors.count(scales) > 0;
+        if (!has_8_bits(*tensors.at(name))) {
+            if (is_there)
+                refuse(saved_.path(), "it has " + in_quotes(scales) + ", and its tensor " +
+                                          in_quotes(name) + " has elements of " + type +
+                                          "; scales belong to elements of I8 or F8_E4M3");
+        } else if (is_there) {
+            read_scales(scales, scale == kWeightScale ? rows : 1);
+        } else if (scale == kWeightScale) {
+            refuse(saved_.path(), "its tensor " + in_quotes(name) + " has elements of " + type +
+                                      ", and there is no " + in_quotes(scales) +
+                                      ", by which they are multiplied");
+        }
+    }
+}
+
 // A layer that is missing among others is no end, and a tensor that no BERT has computes something.
 void Bert::require_layers_alone() const {
     std::set<std::string> parts;
     for (const auto& [parameter, of_layer] : names()) {
-        for (const std::string& part : of_layer) parts.insert({part, old_name(part)});
+        for (const std::string& part : of_layer) {
+            parts.insert({part, old_name(part)});
+            if (!is_matrix(parameter)) continue;
+            for (const char* scale : kScales) parts.insert(module_of(part) + scale);
+        }
     }
     const std::string encoder = prefix_ + "encoder.", start = prefix_ + kLayer;
     for (auto each = saved_.tensors().lower_bound(encoder);
@@ -229,6 +299,13 @@ void Bert::require_whole_layers() const {
                     refuse(saved_.path(), "there is no tensor " + in_quotes(name) +
                                               ", which each layer of a BERT has");
                 saved_.file_of(name).require(name, dims_of(parameter), why);
+                if (is_matrix(parameter)) {
+                    require_scales(layer, part, dims_of(parameter).front());
+                } else if (has_8_bits(*saved_.tensors().at(name))) {
+                    refuse(saved_.path(), "its tensor " + in_quotes(name) + " has elements of " +
+                                              saved_.tensors().at(name)->type +
+                                              "; only matrices are read in 8 bits");
+                }
             }
         }
     }
@@ -266,11 +343,59 @@ std::vector<double> Bert::read(const std::string& parameter) const {
     for (int64_t layer = 0; layer < sizes_.layers; ++layer) {
         for (const std::string& part : names().at(parameter)) {
             const std::string name = tensor_name(layer, part);
-            const std::vector<double> values = saved_.file_of(name).read(name, dims);
+            std::vector<double> values = saved_.file_of(name).read(name, dims);
+            if (has_8_bits(*saved_.tensors().at(name))) {
+                const std::vector<double> scales =
+                    read_scales(scale_name(layer, part, kWeightScale), dims.at(0));
+                const auto cols = static_cast<size_t>(dims.at(1));
+                for (size_t i = 0; i < values.size(); ++i) values[i] *= scales[i / cols];
+            }
             all.insert(all.end(), values.begin(), values.end());
         }
     }
     return all;
+}
+
+std::vector<float> Bert::steps_of_rows(const std::string& matrix, runner::ElementType type) const {
+    const int64_t rows = dims_of(matrix).at(0);
+    std::vector<float> steps;
+    for (int64_t layer = 0; layer < sizes_.layers; ++layer) {
+        for (const std::string& part : names().at(matrix)) {
+            std::vector<double> scales(static_cast<size_t>(rows), 0);
+            if (saved_.tensors().at(tensor_name(layer, part))->type == type_in_file(type))
+                scales = read_scales(scale_name(layer, part, kWeightScale), rows);
+            for (const double scale : scales) steps.push_back(static_cast<float>(scale));
+        }
+    }
+    return steps;
+}
+
+std::vector<float> Bert::steps_of_tensors(runner::ElementType type) const {
+    const struct {
+        Rounded input, result;
+        const char* matrix;
+    } kProducts[] = {{kQkvInput, kQkvResult, "qkv_weight"},
+                     {kOutputInput, kOutputResult, "output_weight"},
+                     {kInnerInput, kInnerResult, "inner_weight"},
+                     {kOuterInput, kOuterResult, "outer_weight"}};
+    std::vector<float> steps(static_cast<size_t>(sizes_.layers * kRounded), 0.f);
+    for (int64_t layer = 0; layer < sizes_.layers; ++layer) {
+        const auto add = [&](Rounded which, const std::string& part, const char* scale) {
+            const std::string name = scale_name(layer, part, scale);
+            if (saved_.tensors().count(name) == 0 ||
+                saved_.tensors().at(tensor_name(layer, part))->type != type_in_file(type))
+                return;
+            float& step = steps.at(static_cast<size_t>(layer * kRounded + which));
+            step = std::max(step, static_cast<float>(read_scales(name, 1).front()));
+        };
+        for (const auto& product : kProducts) {
+            for (const std::string& part : names().at(product.matrix)) {
+                add(product.input, part, kInputScale);
+                add(product.result, part, kOutputScale);
+            }
+        }
+    }
+    return steps;
 }
 
 }  // namespace operations::encoder

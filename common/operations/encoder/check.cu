@@ -766,20 +766,24 @@ struct StepOfRow {
     float* steps;
     int64_t cols;
     double largest;  // number of the type
+    bool are_given;  // those that are not 0
     At at;
     __host__ __device__ void operator()(int64_t row) const {
+        if (are_given && steps[row] != 0) return;
         double most = 0;
         for (int64_t i = 0; i < cols; ++i) most = fmax(most, fabs(at(row * cols + i)));
         steps[row] = most > 0 ? static_cast<float>(most / largest) : 1.f;
     }
 };
 template <class At>
-void fill_in_8_bits(const View& inputs, Kind kind, const Parameter& matrix, const At& at) {
+void fill_in_8_bits(const View& inputs, Kind kind, const Parameter& matrix, const At& at,
+                    bool are_given = false) {
     const int64_t rows = matrix.dims[0] * matrix.dims[1], cols = matrix.dims[2];
     auto* const steps = static_cast<float*>(inputs[steps_of(matrix.name)].data);
     const auto fill_as = [&](auto of) {
         using E = typename decltype(of)::type;
-        elements::for_each(true, rows, StepOfRow<At>{steps, cols, Numbers<E>::largest(), at});
+        elements::for_each(true, rows,
+                           StepOfRow<At>{steps, cols, Numbers<E>::largest(), are_given, at});
         elements::for_each(
             true, rows * cols,
             Quantised<E, At>{static_cast<E*>(inputs[matrix.name].data), steps, cols, at});
@@ -796,34 +800,47 @@ struct ListedValue {
 }  // namespace
 
 void quantise(const View& inputs, Kind kind, const Parameter& matrix,
-              const std::vector<double>& values) {
+              const std::vector<double>& values, const std::vector<float>& steps) {
     const runner::DeviceBuffer<double> on_device(values);
-    fill_in_8_bits(inputs, kind, matrix, ListedValue{on_device.data()});
+    runner::check_cuda(cudaMemcpy(inputs[steps_of(matrix.name)].data, steps.data(),
+                                  steps.size() * sizeof(float), cudaMemcpyHostToDevice),
+                       "filling steps");
+    fill_in_8_bits(inputs, kind, matrix, ListedValue{on_device.data()}, true);
     runner::check_cuda(cudaDeviceSynchronize(), "rounding weights to 8 bits");
 }
 
-void calibrate(const View& inputs, const Shape& shape, Kind kind, DType dtype) {
+void calibrate(const View& inputs, const Shape& shape, Kind kind, DType dtype,
+               const std::vector<float>& known) {
     runner::visit(dtype, [&](auto of) {
         using T = typename decltype(of)::type;
         visit_weights<T>(kind, [&](auto weights) {
             using W = typename decltype(weights)::type;
             if constexpr (sizeof(W) == 1) {
+                const auto is_wanted = [&](size_t i) {
+                    const bool is_result = i % kRounded >= kQkvResult;
+                    return (!is_result || shape.has_8_bit_results) &&
+                           (known.empty() || known[i] == 0);
+                };
+                std::vector<float> steps = known;
+                steps.resize(static_cast<size_t>(shape.layers * kRounded), 0.f);
+                bool are_wanted = false;
+                for (size_t i = 0; i < steps.size(); ++i) are_wanted = are_wanted || is_wanted(i);
                 const std::vector<int32_t> lengths = lengths_in(inputs, shape);
                 Reference<T, W> reference(runner::on_gpu(), inputs, shape);
                 reference.calibrate();
                 Scratch<Uncertain> ignored(runner::on_gpu(), shape.seq * shape.hidden());
                 const T* const x = static_cast<const T*>(inputs["x"].data);
                 bool is_first = true;
-                for (int64_t b = 0; b < shape.batch; ++b) {
+                for (int64_t b = 0; b < shape.batch && are_wanted; ++b) {
                     const int64_t tokens = lengths[static_cast<size_t>(b)];
                     if (tokens == 0 || !(is_first || is_small(shape))) continue;
                     reference.run(x + b * shape.seq * shape.hidden(), ignored.data(), tokens);
                     is_first = false;
                 }
-                std::vector<float> steps;
-                for (const double each : reference.largest())
-                    steps.push_back(each > 0 ? static_cast<float>(each / Numbers<W>::largest())
-                                             : 1.f);
+                for (size_t i = 0; i < steps.size(); ++i) {
+                    const double found = reference.largest()[i] / Numbers<W>::largest();
+                    if (steps[i] == 0) steps[i] = found > 0 ? static_cast<float>(found) : 1.f;
+                }
                 runner::check_cuda(cudaMemcpy(inputs["steps"].data, steps.data(),
                                               steps.size() * sizeof(float), cudaMemcpyHostToDevice),
                                    "filling steps");

@@ -20,13 +20,15 @@ std::vector<runner::NamedInput> all_inputs(Kind kind = Kind::plain);
 void fill(const runner::View& inputs, const Shape& shape, Kind kind, DType dtype,
           const std::string& input, uint64_t seed, bool with_x);
 
-// Rounds a matrix of 8-bit elements from numbers that are not (device memory, [rows, cols]); each row has the step with which its
-// largest magnitude is the type's largest number.
+// Rounds a matrix of 8-bit elements from numbers that are not ([rows, cols]) into the inputs. steps: one per row; 0 stands for the
+// step with which the row's largest magnitude is the type's largest number.
 void quantise(const runner::View& inputs, Kind kind, const Parameter& matrix,
-              const std::vector<double>& values);
+              const std::vector<double>& values, const std::vector<float>& steps);
 // Sets the input "steps" so that the largest magnitude that the reference finds in a tensor, or the shape's percentile of its
 // magnitudes, becomes the type's largest number. It looks at all sequences of a small batch, at the first of a large one.
-void calibrate(const runner::View& inputs, const Shape& shape, Kind kind, DType dtype);
+// known: kRounded per layer; those that are not 0 are taken in place of what the reference finds. Empty: none is known.
+void calibrate(const runner::View& inputs, const Shape& shape, Kind kind, DType dtype,
+               const std::vector<float>& known = {});
 
 // Device pointers; these wait for the device. previous: nullptr, or another's result, which may be off as much.
 runner::Report check(const runner::View& inputs, const Shape& shape, Kind kind, DType dtype,

@@ -370,12 +370,14 @@ public:
         for (const Parameter& each : parameters_of(shape)) {
             const std::vector<double> values = bert_.read(each.name);
             if (kind() != Kind::plain && each.dims.size() == 3) {
-                quantise(inputs, kind(), each, values);
+                quantise(inputs, kind(), each, values,
+                         bert_.steps_of_rows(each.name, weight_type(kind())));
             } else {
                 upload(inputs[each.name].data, runner::element_type(dtype), values);
             }
         }
-        if (kind() != Kind::plain) calibrate(inputs, shape, kind(), dtype);
+        if (kind() != Kind::plain)
+            calibrate(inputs, shape, kind(), dtype, bert_.steps_of_tensors(weight_type(kind())));
     }
 
 private:
@@ -444,7 +446,7 @@ std::vector<Parameter> parameters_of(const Shape& shape, Kind kind) {
     std::vector<Parameter> steps;
     for (Parameter& each : all) {
         if (each.dims.size() != 3) continue;
-        each.type = kind == Kind::e4m3 ? ElementType::float8_e4m3 : ElementType::int8;
+        each.type = weight_type(kind);
         steps.push_back({steps_of(each.name), {layers, each.dims[1]}, ElementType::float32});
     }
     all.insert(all.end(), steps.begin(), steps.end());

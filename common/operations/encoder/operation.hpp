@@ -28,6 +28,10 @@ constexpr const char* kPercentile = "percentile";   // of magnitudes that steps 
 
 // What products multiply: numbers of the operation's type, or 8-bit numbers.
 enum class Kind { plain, e4m3, s8 };
+// Of the weights' elements; not of plain ones, which have the operation's type.
+inline runner::ElementType weight_type(Kind kind) {
+    return kind == Kind::e4m3 ? runner::ElementType::float8_e4m3 : runner::ElementType::int8;
+}
 
 struct Shape {
     Shape(int64_t sequences, int64_t longest, int64_t all_heads, int64_t of_head)

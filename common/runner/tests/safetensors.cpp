@@ -108,6 +108,17 @@ TEST_CASE("a .safetensors file that is none gets one clear line") {
                ContainsSubstring("\\x1b"));
 }
 
+TEST_CASE("elements of 8 bits are read, signed and from the smallest to the largest") {
+    const Folder folder;
+    const std::string bytes("\x80\xff\x00\x7f\x01\x7e\xfe\xb8", 8);
+    folder.write("w.safetensors", safetensors("{" + saved_tensor("i", "I8", "[4]", 0, 4) + "," +
+                                                  saved_tensor("f", "F8_E4M3", "[4]", 4, 8) + "}",
+                                              bytes));
+    const Safetensors file(folder.path / "w.safetensors");
+    CHECK(file.read("i", {4}) == std::vector<double>{-128, -1, 0, 127});
+    CHECK(file.read("f", {4}) == std::vector<double>{1. / 512, 448, -448, -1});
+}
+
 TEST_CASE("whole numbers are listed, and not read as weights") {
     const Folder folder;
     folder.write("w.safetensors",

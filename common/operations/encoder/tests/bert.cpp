@@ -2,6 +2,7 @@
 // Weights under Hugging Face's names: what an encoder makes of them, and of files that hold something else.
 #include "common/operations/encoder/bert.hpp"
 
+#include <cmath>
 #include <functional>
 
 #include "common/operations/encoder/tests/saved_bert.hpp"
@@ -85,6 +86,83 @@ TEST_CASE("a BERT's weights are found under all of their names") {
     const Bert bert(folder.path / "model.safetensors");
     CHECK(bert.read("qkv_weight").at((3 + 1) * 64 * 64 + 5) ==
           SavedBert::value("1.attention.self.key.weight", 5));
+}
+
+TEST_CASE("a BERT's matrices are read in 8 bits, with their scales") {
+    using runner::ElementType;
+    const auto of = [](const std::string& type, float largest) {
+        SavedBert saved;
+        saved.type = type;
+        saved.largest = largest;
+        return saved;
+    };
+    const auto with = [&](const std::function<void(SavedBert&)>& change,
+                          const std::function<void(const Bert&)>& look) {
+        SavedBert saved = of("I8", 127);
+        change(saved);
+        const Folder folder;
+        folder.write("model.safetensors", saved.bytes());
+        folder.write("config.json", kConfig);
+        look(Bert(folder.path / "model.safetensors"));
+    };
+    // Values are elements times scales; row 130 of layer 1 is row 2 of its values' weights.
+    constexpr size_t kRow = 3 * 64 + 130;
+    const double element = of("I8", 127).element("1.attention.self.value.weight", 2 * 64 + 7, 64);
+    with([](SavedBert&) {},
+         [&](const Bert& bert) {
+             const std::vector<double> values = bert.read("qkv_weight");
+             CHECK(values.size() == size_t{2} * 3 * 64 * 64);
+             CHECK(values[kRow * 64] == 127 * 3. / 1024);
+             CHECK(values[kRow * 64 + 7] == element * 3 / 1024);
+             const std::vector<float> steps = bert.steps_of_rows("qkv_weight", ElementType::int8);
+             CHECK(steps.size() == size_t{2} * 3 * 64);
+             CHECK(steps[kRow] == 3.f / 1024);
+             CHECK(bert.steps_of_rows("qkv_weight", ElementType::float8_e4m3) ==
+                   std::vector<float>(steps.size(), 0.f));
+             CHECK(bert.steps_of_tensors(ElementType::int8) ==
+                   std::vector<float>(2 * kRounded, 0.f));
+         });
+    with(
+        [](SavedBert& s) {
+            s.has_one_scale = true;
+            s.input_scale = 0.5f;
+            s.output_scale = 2;
+            s.without = "1.output.dense.output_scale";
+        },
+        [&](const Bert& bert) {
+            CHECK(bert.read("qkv_weight")[kRow * 64 + 7] == element / 1024);
+            std::vector<float> wanted;
+            for (int i = 0; i < 2 * kRounded; ++i)
+                wanted.push_back(i % kRounded < kQkvResult ? 0.5f : 2.f);
+            wanted.back() = 0;
+            CHECK(bert.steps_of_tensors(ElementType::int8) == wanted);
+            CHECK(bert.steps_of_tensors(ElementType::float8_e4m3) ==
+                  std::vector<float>(2 * kRounded, 0.f));
+        });
+
+    const auto said = [&](const std::function<void(SavedBert&)>& change) {
+        SavedBert saved = of("F8_E4M3", 448);
+        change(saved);
+        return complaint(saved);
+    };
+    CHECK(said([](SavedBert&) {}) == "accepted");
+    CHECK_THAT(said([](SavedBert& s) { s.without = "1.output.dense.weight_scale"; }),
+               ContainsSubstring("'encoder.layer.1.output.dense.weight' has elements of F8_E4M3, "
+                                 "and there is no 'encoder.layer.1.output.dense.weight_scale'"));
+    CHECK_THAT(said([](SavedBert& s) { s.input_scale = -1; }),
+               ContainsSubstring(".input_scale' has a scale that is negative"));
+    CHECK_THAT(said([](SavedBert& s) { s.input_scale = NAN; }), ContainsSubstring("or no number"));
+    CHECK_THAT(said([](SavedBert& s) {
+                   s.without = "0.output.dense.weight_scale";
+                   s.more = {"encoder.layer.0.output.dense.weight_scale"};
+               }),
+               ContainsSubstring("is [3] of F32; scales are floating-point numbers, [64, 1] of "
+                                 "them or one"));
+    CHECK_THAT(complaint(changed(
+                   [](SavedBert& s) { s.more = {"encoder.layer.0.output.dense.input_scale"}; })),
+               ContainsSubstring("has elements of F32; scales belong to elements of I8"));
+    CHECK_THAT(said([](SavedBert& s) { s.more = {"encoder.layer.0.output.dense.zero_point"}; }),
+               ContainsSubstring("no part of a BERT's encoder"));
 }
 
 TEST_CASE("what is no BERT, or no input for it, gets one clear line") {
