@@ -217,6 +217,14 @@ runner::Variant hopper_half_sums() {
         batched_gemm::hopper_kernel<__half, __half, Widest, batched_gemm::Plain, __half>));
 }
 
+runner::Variant hopper_pruned() {
+    runner::Variant variant = hopper();
+    variant.name = "hopper_pruned";
+    variant.summary = "hopper, where half of B is 0";
+    variant.operation = operations::gemm::operation(operations::gemm::Kind::pruned);
+    return variant;
+}
+
 // Takes any lines and layouts of T or of the types in `dtypes`; a launch copies what TMA cannot load or wgmma cannot read.
 template <class T>
 runner::Variant packed(const std::string& name, const std::string& summary,
@@ -320,7 +328,8 @@ std::vector<runner::Variant> mma_variants() {
             packed<float>("hopper_tf32", "hopper with floats, 11 bits of each", {DType::float32},
                           Kind::tf32),
             eight_bits<__nv_fp8_e4m3>("hopper_e4m3", "hopper with e4m3", Kind::e4m3),
-            eight_bits<int8_t>("hopper_s8", "hopper with int8_t, sums in int", Kind::s8)};
+            eight_bits<int8_t>("hopper_s8", "hopper with int8_t, sums in int", Kind::s8),
+            hopper_pruned()};
 }
 
 }  // namespace batched_gemm_variants

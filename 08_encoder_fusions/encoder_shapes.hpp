@@ -41,15 +41,16 @@ encoder_layers::Norm<T> norm_of(const Call& call, const operations::encoder::Sha
 }
 
 // Returns the least traffic: hidden states and all parameters once, and each product's results. rounded: bytes of a weight and of an
-// inner number, as a share of an element's.
-inline Traffic least_traffic(const operations::encoder::Shape& s, double rounded = 1) {
+// inner number, as a share of an element's. rows_written: rows of hidden numbers per token and layer.
+inline Traffic least_traffic(const operations::encoder::Shape& s, double rounded = 1,
+                             double rows_written = 7) {
     const auto all = static_cast<double>(s.batch * s.seq * s.hidden());
     if (all == 0) return {};
     const auto hidden = static_cast<double>(s.hidden()),
                inner = static_cast<double>(s.inner_size());
     const auto rows = static_cast<double>(s.rows()), layers = static_cast<double>(s.layers);
     const double parameters = layers * (4 * hidden * hidden + 2 * hidden * inner) * rounded;
-    const double results = layers * rows * (7 * hidden + inner * rounded);
+    const double results = layers * rows * (rows_written * hidden + inner * rounded);
     return {(rows * hidden + parameters + results) / all, results / all};
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Describes the variants of further/forward.cuh and further/early_kernels.cuh.
+// Describes the variants of further/forward.cuh, early_kernels.cuh, planned_products.cuh and product_norm.cuh.
 #include "08_encoder_fusions/variants.hpp"
 
 #include <cmath>
@@ -14,7 +14,7 @@
 #include "further/attention_turns.cuh"
 #include "further/early_kernels.cuh"
 #include "further/forward.cuh"
-#include "further/planned_products.cuh"
+#include "further/product_norm.cuh"
 #include "further/tuned_products.hpp"
 
 // After the headers: launchers that other files compile.
@@ -83,6 +83,7 @@ struct EncoderWay {
     bool tuned = false;    // uses the fastest measured products
     bool early = false;    // uses programmatic dependent launch
     bool planned = false;  // uses products by plan
+    bool norming = false;  // and ends two of them in their norm
 };
 
 Config config_of(const Shape& s, const EncoderWay& way) {
@@ -91,6 +92,10 @@ Config config_of(const Shape& s, const EncoderWay& way) {
     config.packed = way.packed && config.packed;
     config.split_qkv = way.split_qkv;
     return config;
+}
+
+bool has_norming_plan(const Shape& s) {
+    return encoder_layers::product_norm_plan(1, s.hidden(), 1, 1).cols != 0;
 }
 
 // Returns the weights of all layers. Each operand of the call holds one kind of weight, layer after layer.
@@ -153,6 +158,8 @@ runner::Variant variant(const std::string& name, const std::string& summary,
                                                lengths, call.output<T>("y"), call.workspace, bytes,
                                                stream, products);
             };
+            if (way.norming)
+                return forward(call.workspace_bytes, encoder_layers::NormingKernels{}, call.stream);
             if (way.planned)
                 return forward(call.workspace_bytes, encoder_layers::PlannedKernels{}, call.stream);
             if (way.early && !way.tuned)
@@ -174,8 +181,12 @@ runner::Variant variant(const std::string& name, const std::string& summary,
     variant.further = true;
     for (const runner::Optional& each : variant.operation->optional())
         variant.takes.push_back(each.name);
-    variant.traffic_at = [](const runner::Shape& shape, DType) { return least_traffic(shape); };
-    const Traffic usual = least_traffic(variant.operation->usual_shape());
+    const auto traffic = [way](const Shape& s) {
+        // A product that ends in its norm is not written.
+        return way.norming ? least_traffic(s, 1, 6) : least_traffic(s);
+    };
+    variant.traffic_at = [traffic](const runner::Shape& shape, DType) { return traffic(shape); };
+    const Traffic usual = traffic(variant.operation->usual_shape());
     variant.traffic = {std::round(usual.loads), std::round(usual.stores)};  // as a listing says it
     variant.workspace_bytes = [way](const runner::Shape& shape, DType dtype) {
         return runner::visit(dtype, [&](auto of) {
@@ -189,9 +200,22 @@ runner::Variant variant(const std::string& name, const std::string& summary,
     variant.obstacle = [way](const runner::Shape& shape, DType) -> std::string {
         const Shape s = shape;
         if (s.hidden() > encoder_fusions::kMaxNormCols) return "more than 16384 hidden numbers";
+        if (way.norming && !has_norming_plan(s))
+            return "hidden numbers are not 1, 2, 4 or 8 times 128, 192 or 256";
         const bool is_wide = s.size > fused_attention::kMostSize;
         return way.attention == Attention::fused && is_wide ? "more than 256 elements a head" : "";
     };
+    if (way.norming) {
+        variant.nearest = [](const runner::Shape& shape) {
+            Shape s = shape;
+            // Clusters of one block or of two.
+            if (!has_norming_plan(s)) s.heads = s.hidden() < 32 ? 2 : 4, s.size = 64;
+            return runner::Shape(s);
+        };
+        Shape several(2, 70, 8, 48);  // a second tile, two kinds of clusters' sizes
+        several.layers = 1;
+        variant.validated_once_at = {several};
+    }
     return variant;
 }
 
@@ -220,6 +244,8 @@ std::vector<runner::Variant> encoder_variants() {
                               {Attention::fused, true, false, false, true})),
             variant("encoder_planned", "packed; each product by its plan",
                     {Attention::fused, true, false, false, true, true}),
+            of_halves(variant("encoder_norming", "planned; products end in their norms",
+                              {Attention::fused, true, false, false, true, true, true})),
             variant("encoder_tuned", "padded; the fastest of all products",
                     {Attention::fused, false, false, true}),
             of_halves(variant("encoder_tuned_early", "tuned products, kernels begin early",

@@ -15,13 +15,14 @@
 #include "common/runner/build_info.hpp"
 #include "common/runner/device.hpp"
 #include "common/runner/npy.hpp"
+#include "common/runner/random.cuh"
 #include "common/runner/run.hpp"
 #include "common/testing/folder.hpp"
 #include "common/testing/outcome.hpp"
 #include "common/testing/random_cases.hpp"
 #include "common/testing/redirected.hpp"
 #include "common/testing/skip.hpp"
-#include "further/planned_products.cuh"
+#include "further/product_norm.cuh"
 
 extern template cudaError_t encoder_layers::forward(const Config&, const Layer<float>*,
                                                     const float*, const int32_t*, float*, void*,
@@ -88,6 +89,116 @@ TEST_CASE("an encoder with products by plan computes what it says, with few and 
         }
     }
     CHECK(ways == std::set{GemmWay::few_rows, GemmWay::hopper});
+}
+
+// y = norm(a b + bias + residual) against the same in double; y may be the residual. Rows: one, and parts of a second and third tile.
+TEST_CASE("a product that ends in its norm, in clusters of 1 to 8 blocks") {
+    using namespace encoder_layers;
+    if (softmax_stages::this_chip().capability != 9) return testing::skip("needs wgmma");
+    const auto number = [](int64_t seed, int64_t i) {
+        return static_cast<double>(runner::mix(static_cast<uint64_t>(seed << 32 | i)) % 2001) /
+                   1000 -
+               1;
+    };
+    const auto list = [&](int64_t seed, int64_t count, double factor, double middle = 0) {
+        std::vector<__half> values;
+        for (int64_t i = 0; i < count; ++i)
+            values.push_back(__float2half(static_cast<float>(middle + factor * number(seed, i))));
+        return values;
+    };
+    const auto at = [](const std::vector<__half>& values, int64_t i) {
+        return static_cast<double>(__half2float(values[static_cast<size_t>(i)]));
+    };
+    const auto worst = [&](int64_t m, int64_t k, int cols, int blocks, Begin begin, bool in_place) {
+        const int64_t n = int64_t{cols} * blocks;
+        const auto a = list(1, m * k, 1), b = list(2, n * k, 1 / std::sqrt(k)),
+                   residual = list(3, m * n, 2, 3), bias = list(4, n, 1),
+                   gamma = list(5, n, 0.5, 1), beta = list(6, n, 0.5);
+        const DeviceBuffer<__half> a_there(a), b_there(b), bias_there(bias), gamma_there(gamma),
+            beta_there(beta);
+        DeviceBuffer<__half> y(residual), apart(std::vector<__half>(residual.size(), 0.f));
+        __half* const to = in_place ? y.data() : apart.data();
+        const batched_gemm::Problem<__half> g{
+            1, m, n, k, 1.f, {a_there.data(), k}, {b_there.data(), k, 0, true}, 0.f, {to, n}};
+        const ProductEnd<__half> end{bias_there.data(),
+                                     {gamma_there.data(), beta_there.data(), 1e-3f}};
+        const __half* const from = y.data();
+        REQUIRE(product_norm(g, end, from, {cols, blocks}, nullptr, begin) == cudaSuccess);
+        REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+        const std::vector<__half> ours = (in_place ? y : apart).download();
+        double error = 0;
+        std::vector<double> sums(static_cast<size_t>(n));
+        for (int64_t row = 0; row < m; ++row) {
+            double mean = 0, squares = 0;
+            for (int64_t col = 0; col < n; ++col) {
+                double& sum = sums[static_cast<size_t>(col)];
+                sum = at(bias, col) + at(residual, row * n + col);
+                for (int64_t i = 0; i < k; ++i) sum += at(a, row * k + i) * at(b, col * k + i);
+                mean += sum / static_cast<double>(n);
+            }
+            for (const double sum : sums) squares += (sum - mean) * (sum - mean);
+            const double scale = 1 / std::sqrt(squares / static_cast<double>(n) + 1e-3);
+            for (int64_t col = 0; col < n; ++col) {
+                const double wanted =
+                    (sums[static_cast<size_t>(col)] - mean) * scale * at(gamma, col) +
+                    at(beta, col);
+                const double off =
+                    std::abs(at(ours, row * n + col) - wanted) / (1 + std::abs(wanted));
+                if (!(off <= error)) error = off;
+            }
+        }
+        return error;
+    };
+    constexpr double kHalf = 1. / 2048;  // what rounding to half is off by, and a little for float
+    constexpr double kMost = 1.05 * kHalf;
+    CHECK(worst(1, 64, 128, 1, Begin::after, false) <= kMost);
+    CHECK(worst(130, 72, 256, 1, Begin::early, true) <= kMost);
+    CHECK(worst(260, 40, 128, 2, Begin::with_b, false) <= kMost);
+    CHECK(worst(129, 640, 192, 2, Begin::with_b, true) <= kMost);
+    CHECK(worst(37, 200, 192, 4, Begin::after, true) <= kMost);
+    CHECK(worst(16, 64, 256, 4, Begin::with_b, false) <= kMost);
+    CHECK(worst(17, 128, 128, 8, Begin::with_b, true) <= kMost);
+}
+
+TEST_CASE("where a product ends in its norm") {
+    using namespace encoder_layers;
+    const auto is = [](int64_t m, int64_t n, int64_t k, int cols, int blocks) {
+        const ProductNormPlan plan = product_norm_plan(m, n, k, 132);
+        CHECK(plan.cols == cols);
+        CHECK(plan.blocks == blocks);
+    };
+    is(4096, 768, 3072, 192, 4);
+    is(4096, 192, 64, 192, 1);
+    is(4096, 2048, 64, 256, 8);
+    is(4096, 640, 64, 0, 0);
+    is(4096, 96, 64, 0, 0);
+    const DeviceBuffer<__half> x(std::vector<__half>(size_t{8} * 128, 0.f));
+    DeviceBuffer<__half> y(std::vector<__half>(size_t{8} * 128, 0.f));
+    const auto status = [&](const auto& change, ProductNormPlan plan = {128, 1}) {
+        const __half* const from = x.data();
+        batched_gemm::Problem<__half> g{
+            1, 8, 128, 8, 1.f, {from, 8}, {from, 8, 0, true}, 0.f, {y.data(), 128}};
+        ProductEnd<__half> end{from, {from, from}};
+        const __half* residual = from;
+        change(g, end, residual);
+        return product_norm(g, end, residual, plan, nullptr, Begin::after);
+    };
+    CHECK(status([](auto&, auto&, auto&) {}, {64, 2}) == cudaErrorInvalidValue);
+    CHECK(status([](auto&, auto&, auto&) {}, {128, 2}) == cudaErrorInvalidValue);
+    CHECK(status([](auto& g, auto&, auto&) { g.m = -1; }) == cudaErrorInvalidValue);
+    CHECK(status([](auto& g, auto&, auto&) { g.m = 0; }) == cudaSuccess);
+    const auto not_taken = [&](const auto& change) {
+        CHECK(status(change) == cudaErrorNotSupported);
+    };
+    not_taken([](auto& g, auto&, auto&) { g.alpha = 2; });
+    not_taken([](auto& g, auto&, auto&) { g.beta = 1; });
+    not_taken([](auto& g, auto&, auto&) { g.batch = 2, g.c.stride = 8 * 128; });
+    not_taken([](auto& g, auto&, auto&) { g.k = 0; });
+    not_taken([](auto& g, auto&, auto&) { g.b.transposed = false, g.b.ld = 128; });
+    not_taken([](auto& g, auto&, auto&) { g.a.data += 1; });
+    not_taken([](auto&, auto& end, auto&) { end.bias += 1; });
+    not_taken([](auto&, auto&, auto& residual) { residual += 1; });
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
 }
 
 // Rows after a sequence's end change no bit and become 0, as do sequences without tokens. Packed, padded or repeated:

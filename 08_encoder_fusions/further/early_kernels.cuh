@@ -55,7 +55,7 @@ cudaError_t product_sharing_k(const batched_gemm::Problem<T>& g, int64_t parts,
 }
 
 // The steps between products, in the form that forward.cuh takes.
-struct EarlyBetween {
+struct EarlyBetween : SeparateNorms {
     static constexpr bool kOnlyFused = false;
     template <class T>
     cudaError_t attention(const fused_attention::AttentionProblem<T>& g,

@@ -58,7 +58,17 @@ struct Layer {
 // ---- a layer's kernels: a struct like OwnProducts has the products (another may call cuBLASLt); a struct like Between
 // has the steps between the products
 
-struct Between {
+struct SeparateNorms {
+    // g.c = norm(a b + bias + residual) in one kernel, for norms that come last. Forward calls product() and norm() if this returns
+    // cudaErrorNotSupported.
+    template <class T>
+    cudaError_t product_norm(const batched_gemm::Problem<T>&, const T*, const T*, const Norm<T>&,
+                             cudaStream_t) const {
+        return cudaErrorNotSupported;
+    }
+};
+
+struct Between : SeparateNorms {
     static constexpr bool kOnlyFused = false;
     template <class T>
     cudaError_t attention(const fused_attention::AttentionProblem<T>& g,
@@ -426,27 +436,33 @@ private:
                                              : attend_unfused(layer.qkv, from);
         }
         const int64_t hidden = c_.hidden();
-        try_to(products_.product(
-            linear(at_.context, layer.output.weight, hidden, hidden, at_.product, hidden),
-            stream_));
-        add_up(layer.output.bias, residual,
-               c_.prenorm ? layer.feed_forward_norm : layer.attention_norm);
+        add_product(at_.context, hidden, layer.output, residual,
+                    c_.prenorm ? layer.feed_forward_norm : layer.attention_norm);
         try_to(with_activation(c_.activation, [&](auto activation) {
             return products_.product(linear(c_.prenorm ? at_.normed : states_, layer.inner.weight,
                                             hidden, c_.inner, at_.inner, c_.inner),
                                      layer.inner.bias, activation, stream_);
         }));
-        try_to(products_.product(
-            linear(at_.inner, layer.outer.weight, c_.inner, hidden, at_.product, hidden), stream_));
-        add_up(layer.outer.bias, states_, c_.prenorm ? next : layer.feed_forward_norm);
+        add_product(at_.inner, c_.inner, layer.outer, states_,
+                    c_.prenorm ? next : layer.feed_forward_norm);
     }
 
-    // states = norm(product + bias + residual). With prenorm, states receives the sum and at_.normed its norm.
-    void add_up(const T* bias, const T* residual, const Norm<T>& norm) {
+    // states = norm(x weight^T + bias + residual); x has `in` numbers per token. With prenorm, states receives the sum and
+    // at_.normed its norm.
+    void add_product(const T* x, int64_t in, const Linear<T>& to, const T* residual,
+                     const Norm<T>& norm) {
+        const int64_t hidden = c_.hidden();
+        if (!c_.prenorm && status_ == cudaSuccess) {
+            const cudaError_t status =
+                products_.product_norm(linear(x, to.weight, in, hidden, states_, hidden), to.bias,
+                                       residual, norm, stream_);
+            if (status != cudaErrorNotSupported) return try_to(status);
+        }
+        try_to(products_.product(linear(x, to.weight, in, hidden, at_.product, hidden), stream_));
         const T* const product = at_.product;
         T* const sum = c_.prenorm ? states_ : nullptr;
-        try_to(products_.norm(product, bias, residual, norm, sum, c_.prenorm ? at_.normed : states_,
-                              c_.rows(), c_.hidden(), stream_));
+        try_to(products_.norm(product, to.bias, residual, norm, sum,
+                              c_.prenorm ? at_.normed : states_, c_.rows(), hidden, stream_));
     }
 
     int64_t of_head() const { return c_.seq * c_.size; }

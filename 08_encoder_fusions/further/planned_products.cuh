@@ -58,12 +58,14 @@ public:
         return FusedProducts{}.product(g, bias, activation, stream);
     }
 
-private:
+protected:
     // The first product waits for all earlier kernels of the stream, which may write weights. All later kernels begin after it.
     batched_gemm::Begin begin() const {
         using batched_gemm::Begin;
         return std::exchange(is_first_, false) ? Begin::after : Begin::with_b;
     }
+
+private:
     mutable bool is_first_ = true;
 };
 

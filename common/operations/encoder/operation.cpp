@@ -222,15 +222,16 @@ public:
 
     // ---- which problems
 
-    // One token; sequences of one length and of several, some empty; sizes that are no whole packs; all activations,
-    // both places for norms.
+    // One token; sequences of one length and of several, some empty; sizes that are no whole packs, and rows that consist of whole
+    // tiles; all activations, both places for norms.
     std::vector<runner::Shape> validated_at(Extent extent) const override {
         const int64_t layers = extent.quick ? 1 : 2;
         if (kind_ != Kind::plain) return validated_in_8_bits(extent, layers);
         std::vector<runner::Shape> shapes = {
             sized(2, 5, 2, 8).inner(32).layers(layers),
             sized(3, 6, 2, 12).inner(20).layers(layers).tokens(11).with(Activation::gelu_by_tanh),
-            sized(2, 7, 1, 16).inner(24).tokens(9).prenorm().layers(layers + 1), sized(3, 5, 2, 8)};
+            sized(2, 7, 1, 16).inner(24).tokens(9).prenorm().layers(layers + 1), sized(3, 5, 2, 8),
+            sized(1, 5, 4, 64).inner(40)};
         if (extent.quick) return shapes;
         const std::vector<runner::Shape> more = {
             sized(1, 1, 1, 8), sized(3, 9, 3, 5).tokens(13).with(Activation::relu),

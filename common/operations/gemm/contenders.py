@@ -33,6 +33,8 @@ ALL_SHAPES = (*map(square, SIZES), *map(scores, LENGTHS), *map(values, LENGTHS),
 QUICK_SHAPES = (square(512), square(2048))
 FLOAT_SHAPES = (*QUICK_SHAPES, square(4096, 1))
 EIGHT_BITS_SHAPES = tuple(map(along_k, (square(512), square(2048), square(4096), square(8192, 1))))
+PRUNED_SHAPES = tuple(map(along_k, (Shape((1, 4096, 3072, 768)), Shape((1, 4096, 768, 3072)),
+                                    square(8192, 1))))
 HALF_SUMS_SHAPES = (*QUICK_SHAPES, scores(512), values(512), square(4096, 1))
 
 # What a run times: each operation in its types, and where.
@@ -40,7 +42,8 @@ USUAL = {"batched_gemm": {"float16": ALL_SHAPES, "float32": FLOAT_SHAPES},
          "batched_gemm_half_sums": {"float16": HALF_SUMS_SHAPES},
          "batched_gemm_tf32": {"float32": FLOAT_SHAPES},
          "batched_gemm_e4m3": {"float16": EIGHT_BITS_SHAPES},
-         "batched_gemm_s8": {"float32": EIGHT_BITS_SHAPES}}
+         "batched_gemm_s8": {"float32": EIGHT_BITS_SHAPES},
+         "batched_gemm_pruned": {"float16": PRUNED_SHAPES}}
 USUAL_DTYPES = tuple(USUAL["batched_gemm"])  # where --shape says at which shapes
 
 # Where all values of cublasGemmStridedBatchedEx's `algo` are timed, in half: there are 42.
@@ -55,7 +58,7 @@ def works_of(operations, _stages, options):
         for dtype in options.dtype or USUAL[name]:
             shapes = USUAL[name].get(dtype, others)
             works += [(name, dtype, shape) for shape in shapes
-                      if shape in QUICK_SHAPES + EIGHT_BITS_SHAPES[:2] or not options.quick]
+                      if shape in QUICK_SHAPES + EIGHT_BITS_SHAPES[:2] + PRUNED_SHAPES[:1] or not options.quick]
     return works
 
 
@@ -94,7 +97,7 @@ def sources(_options, _library):
 class GemmInTorch(TorchContenders):
     """torch.matmul calls cuBLAS with what that chooses. (torch.compile would call the same.)"""
 
-    NAMES = ("torch_matmul", "triton_gemm")
+    NAMES = ("torch_matmul", "triton_gemm", "torch_sparse")
 
     def __init__(self):
         super().__init__()
@@ -108,7 +111,12 @@ class GemmInTorch(TorchContenders):
         return versions
 
     def functions(self):
-        return {"batched_gemm": self._product}
+        return {"batched_gemm": self._product, "batched_gemm_pruned": self._product}
+
+    def names(self, operation):
+        """torch_sparse multiplies nothing but a B with zeros."""
+        return [name for name in super().names(operation)
+                if name != "torch_sparse" or operation == "batched_gemm_pruned"]
 
     def _product(self, problem):
         torch, option = self.torch, problem.options.get
@@ -125,6 +133,22 @@ class GemmInTorch(TorchContenders):
         function = self._function(tensors)
         return Contender("torch_matmul", "peer", "", tensors.operation.name,
                          lambda _: function.call(*inputs, out=outputs[0]))
+
+    def _torch_sparse(self, tensors, inputs, _outputs):
+        """cuSPARSELt as PyTorch calls it. It compresses B once, as weights are, then multiplies by the
+        fastest of its algorithms."""
+        torch = self.torch
+        a, b = as_multiplied(tensors.problem, *inputs[:2])
+        if a.shape[0] != 1 or {"alpha", "beta"} & set(tensors.problem.options):
+            raise Skipped("multiplies one matrix, and scales nothing")
+        compressed = torch._cslt_compress(b[0].mT.contiguous())
+        fastest = torch._cslt_sparse_mm_search(compressed, a[0].mT, transpose_result=True)
+
+        def product(a, *_):
+            return torch._cslt_sparse_mm(compressed, as_multiplied(tensors.problem, a, a)[0][0].mT,
+                                         transpose_result=True, alg_id=fastest)[None]
+
+        return self._contender("torch_sparse", product, tensors, inputs)
 
     def _triton_gemm(self, tensors, inputs, outputs):
         if {"alpha", "beta"} & set(tensors.problem.options):

@@ -15,6 +15,7 @@ CublasTypes cublas_types(DType dtype, Kind kind) {
                                                     : kFloat;
     switch (kind) {
         case Kind::float_sums:  // of floats without tensor cores
+        case Kind::pruned:
             break;
         case Kind::half_sums:
             return {elements, elements, kHalfSums, kHalf};

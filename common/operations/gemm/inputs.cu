@@ -83,6 +83,16 @@ struct Value {
     }
 };
 
+// Of four neighbours along k in B, two that chance chooses become 0.
+struct PrunedValue {
+    Value value;
+    __device__ double operator()(int64_t b, int64_t row, int64_t col) const {
+        constexpr unsigned kPairs[] = {0b0011, 0b0101, 0b0110, 0b1001, 0b1010, 0b1100};
+        const uint64_t of_four = mix(value.bits(b, row / 4, col));
+        return (kPairs[of_four % 6] >> row % 4 & 1) != 0 ? value(b, row, col) : 0;
+    }
+};
+
 struct Nan {
     __device__ double operator()(int64_t, int64_t, int64_t) const { return NAN; }
 };
@@ -137,8 +147,14 @@ void fill(void* a, void* b, void* c, DType dtype, Kind kind, const Shape& shape,
         using T = typename decltype(of)::type;
         fill_matrices(static_cast<T*>(a), shape.batch, shape.m, shape.k, shape.transpose_a,
                       Value{which, Which::a, seed, scale});
-        fill_matrices(static_cast<T*>(b), shape.batch, shape.k, shape.n, shape.transpose_b,
-                      Value{which, Which::b, seed, scale});
+        const Value of_b{which, Which::b, seed, scale};
+        if (kind == Kind::pruned) {
+            fill_matrices(static_cast<T*>(b), shape.batch, shape.k, shape.n, shape.transpose_b,
+                          PrunedValue{of_b});
+        } else {
+            fill_matrices(static_cast<T*>(b), shape.batch, shape.k, shape.n, shape.transpose_b,
+                          of_b);
+        }
     });
     visit(dtype, [&](auto of) {
         auto* const results = static_cast<typename decltype(of)::type*>(c);

@@ -94,6 +94,7 @@ struct Precision {
         constexpr double kWhole = 0x1p24;
         switch (kind) {
             case Kind::float_sums:
+            case Kind::pruned:
                 break;
             case Kind::half_sums:
                 return {0x1.01p-11, 0.25,    0,     0x1p-24, 0x1p-11,

@@ -66,13 +66,15 @@ public:
     explicit GemmOperation(Kind kind) : kind_(kind) {}
 
     std::string name() const override {
-        constexpr const char* kNames[] = {"batched_gemm", "batched_gemm_half_sums",
+        constexpr const char* kNames[] = {"batched_gemm",      "batched_gemm_half_sums",
                                           "batched_gemm_tf32", "batched_gemm_e4m3",
-                                          "batched_gemm_s8"};
+                                          "batched_gemm_s8",   "batched_gemm_pruned"};
         return kNames[static_cast<size_t>(kind_)];
     }
     std::string family() const override { return "gemm"; }
-    std::string shown_as() const override { return is_eight_bits() ? name() : "batched_gemm"; }
+    std::string shown_as() const override {
+        return is_eight_bits() || kind_ == Kind::pruned ? name() : "batched_gemm";
+    }
     std::string along() const override { return "m=n=k"; }
     // A table shows every second size, and of the largest the batch.
     bool swept(const runner::Shape& shape) const override {
@@ -206,6 +208,7 @@ public:
     std::vector<runner::Shape> measured_at(Extent extent) const override {
         if (!extent.gpu) return {usual_shape()};
         if (is_eight_bits()) return eight_bits_measured_at(extent.quick);
+        if (kind_ == Kind::pruned) return pruned_measured_at(extent.quick);
         if (extent.quick) return {Shape(16, 512, 512, 512)};
         std::vector<Shape> shapes;
         for (int64_t size = 128; size <= 4096; size *= 2)  // as in the article on batched products
@@ -265,6 +268,13 @@ private:
         if (!quick) shapes.push_back(Shape(1, 8192, 8192, 8192).with_transposed(false, true));
         return as_the_runners(shapes);
     }
+    // The products of a layer of BERT with 32 x 128 tokens, and a large one.
+    static std::vector<runner::Shape> pruned_measured_at(bool quick) {
+        std::vector<Shape> shapes = {Shape(1, 4096, 3072, 768), Shape(1, 4096, 768, 3072)};
+        if (!quick) shapes.emplace_back(1, 8192, 8192, 8192);
+        for (Shape& shape : shapes) shape = shape.with_transposed(false, true);
+        return as_the_runners(shapes);
+    }
     static Operands operands_in(const View& inputs) {
         return {inputs["a"].data, inputs["b"].data, inputs["c"].data};
     }
@@ -297,15 +307,16 @@ ElementType operand_type(DType dtype, Kind kind) {
 }
 
 const runner::Operation* operation(Kind kind) {
-    static const std::array<GemmOperation, 5> all = {
-        GemmOperation(Kind::float_sums), GemmOperation(Kind::half_sums), GemmOperation(Kind::tf32),
-        GemmOperation(Kind::e4m3), GemmOperation(Kind::s8)};
+    static const std::array<GemmOperation, 6> all = {
+        GemmOperation(Kind::float_sums), GemmOperation(Kind::half_sums),
+        GemmOperation(Kind::tf32),       GemmOperation(Kind::e4m3),
+        GemmOperation(Kind::s8),         GemmOperation(Kind::pruned)};
     return &all[static_cast<size_t>(kind)];
 }
 
 std::vector<const runner::Operation*> all() {
     return {operation(Kind::float_sums), operation(Kind::half_sums), operation(Kind::tf32),
-            operation(Kind::e4m3), operation(Kind::s8)};
+            operation(Kind::e4m3),       operation(Kind::s8),        operation(Kind::pruned)};
 }
 
 }  // namespace operations::gemm

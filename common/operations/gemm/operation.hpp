@@ -47,6 +47,7 @@ enum class Kind {
     tf32,       // of floats, of whose digits tensor cores multiply the first 11; sums in float
     e4m3,       // of __nv_fp8_e4m3; tensor cores keep 14 bits of a sum
     s8,         // of int8_t; sums in int
+    pruned,  // as float_sums; of four neighbours in B along k, two are 0, which sparse tensor cores leave out
 };
 
 // The element type of A and B. C always has elements of dtype.

@@ -69,6 +69,30 @@ Report report_of(const Shape& shape, DType dtype, const std::vector<double>& a,
 
 }  // namespace
 
+TEST_CASE("of four neighbours along k a pruned B has two zeros, however it is stored") {
+    for (const bool transposed : {false, true}) {
+        const Shape shape = Shape(2, 3, 6, 11).with_transposed(false, transposed);
+        const Tensors dense =
+                          runner::filled_inputs(*operation(), shape, DType::float32, kNormal, 5),
+                      pruned = runner::filled_inputs(*operation(Kind::pruned), shape,
+                                                     DType::float32, kNormal, 5);
+        const std::vector<double> of_dense = dense.values("b"), of_pruned = pruned.values("b");
+        CHECK(dense.values("a") == pruned.values("a"));
+        std::vector<int> zeros(2 * 6 * 3);  // by matrix, column and four
+        for (size_t i = 0; i < of_pruned.size(); ++i) {
+            const size_t in_matrix = i % 66, row = transposed ? in_matrix % 11 : in_matrix / 6,
+                         col = transposed ? in_matrix / 11 : in_matrix % 6;
+            if (of_pruned[i] == 0) {
+                ++zeros[(i / 66 * 6 + col) * 3 + row / 4];
+            } else {
+                CHECK(of_pruned[i] == of_dense[i]);
+            }
+        }
+        for (size_t i = 0; i < zeros.size(); ++i)
+            CHECK((i % 3 < 2 ? zeros[i] == 2 : zeros[i] >= 1));  // of the last three, one or two
+    }
+}
+
 TEST_CASE("right products pass, whatever is multiplied, and one wrong element is found") {
     accepts_right_results(
         kChecked,
