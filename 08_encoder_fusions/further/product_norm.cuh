@@ -4,7 +4,7 @@
 //
 // A product that ends in the norm of its rows: y = norm(A B + bias + residual), without a kernel in between.
 //   new here   the blocks of a cluster have whole rows of C. Each computes mean and squares of its part of a row, sends them to the
-//              others and merges what it receives, as 03 merges pairs of a softmax: sums stay in registers until they are normed
+//              others and merges what it receives, as 03 merges pairs of a softmax: sums stay in registers until they are normalised
 //   traffic    reads A, B and the residual, writes y. Two kernels also write the product and read it again
 //   accepts    __half, __nv_bfloat16; one matrix, A row-major and B transposed, lines that begin at multiples of 16 bytes; n = 1, 2, 4
 //              or 8 times 128, 192 or 256; y may be the residual
