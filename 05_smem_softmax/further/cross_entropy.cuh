@@ -5,11 +5,12 @@
 // The cross-entropy loss of rows of logits, and its gradient, which may replace the logits.
 //   call       cross_entropy, cross_entropy_loss: see front_call.cuh
 //   timed      cross_entropy, cross_entropy_loss
-//   new here   a loss needs the log-sum-exp and one logit of a row; a row of the lesson's, one reduction of 03's pair
+//   new here   03's pair (m, d) gives a row's log-sum-exp; with the target's logit that is the loss, and the gradient
+//              needs no further sum
 //   traffic    1 read + 1 write per element while a row fits in shared memory, else 2 reads + 1 write; the loss
 //              alone: 1 read, of rows of any length
 //   accepts    float, __half, __nv_bfloat16, double; targets of 32 or 64 bits; up to 2^31 - 1025 rows and columns
-//   rows       special rows as in 04; rows with ignore_index: zeros; other targets that are no column: NaN
+//   rows       special rows as in 04; rows with ignore_index become zeros, rows with a target out of range NaN
 //   source     options as PyTorch's cross_entropy; z_loss and soft_cap as Liger-Kernel (2024)
 #pragma once
 #include <cmath>
@@ -85,7 +86,7 @@ struct LossCall {
 
 // ---------------------------------------------------------------- what a row is reduced to
 
-// 03's normalizer pair (m, d) and, for label smoothing with class weights w, the sums of w[c] * x[c] and of w[c].
+// 03's normalizer pair (m, d) and, for label smoothing, the sums of w[c] * x[c] and of w[c] with class weights w.
 template <class Compute>
 struct RowSums {
     Compute m, d, weighted, weight;
@@ -107,7 +108,8 @@ struct MergeSums {
     }
 };
 
-// Reduces the sums of a row's threads as the lesson does, but shuffles a struct member by member.
+// Reduces the sums of a row's threads and returns the result to all of them. As the lesson's reduction, but a shuffle
+// takes one member of the struct at a time.
 template <int kThreads, class Compute>
 __device__ RowSums<Compute> sums_of_row(RowSums<Compute> mine,
                                         BlockScratch<kThreads, RowSums<Compute>>& scratch) {
@@ -124,6 +126,7 @@ __device__ RowSums<Compute> sums_of_row(RowSums<Compute> mine,
     }
 }
 
+// Returns a logit after the soft cap, if there is one.
 template <class T>
 __device__ ComputeOf<T> capped(T logit, ComputeOf<T> soft_cap) {
     const auto x = static_cast<ComputeOf<T>>(logit);
@@ -154,7 +157,7 @@ __global__ void __launch_bounds__(kThreads* kRowsOfBlock<kThreads>)
         kGradient ? reinterpret_cast<Pack*>(call.gradient) + row * packs : nullptr;
     unsigned char* const kept = shared_bytes + row_in_block * cols * sizeof(T);
 
-    // The row's threads decide alike, so all of them return before the reduction.
+    // All threads of the row take the same branch, so none waits in the reduction for those that returned.
     const int64_t target = call.targets[row];
     const bool ignored = target == options.ignore_index;
     if (ignored || target < 0 || target >= cols) {
@@ -175,7 +178,7 @@ __global__ void __launch_bounds__(kThreads* kRowsOfBlock<kThreads>)
     for (int p = threadIdx.x; p < packs; p += kThreads) {
         const Pack pack = x_row[p];
         if constexpr (Layout::kKeeps) Layout::put(pack, kept, p, packs);
-        RowSums<Compute> more = sums;  // with the pack's maximum, but without its other sums
+        RowSums<Compute> more = sums;  // the sums with this pack
         for (const T element : pack.element) more.m = fmax(more.m, capped(element, cap));
         const Compute base = base_of_sums(more.m);
         more.d *= std::exp(sums.m - base);  // one correction per pack, not per element
@@ -241,7 +244,8 @@ __global__ void __launch_bounds__(kThreads* kRowsOfBlock<kThreads>)
 
 constexpr int kTotalsThreads = 1024;
 
-// Runs before cross_entropy_kernel, which divides by its results: the weight and the number of the rows that count.
+// Runs before cross_entropy_kernel, which divides by its results: the weight and the number of the rows that count. A
+// target out of range counts with weight 1.
 template <class T>
 __global__ void __launch_bounds__(kTotalsThreads) totals_kernel(LossCall<T> call) {
     using Compute = ComputeOf<T>;
@@ -270,8 +274,9 @@ __global__ void __launch_bounds__(kTotalsThreads) reduced_loss_kernel(LossCall<T
     Compute sum = 0;
     for (int64_t row = threadIdx.x; row < call.rows; row += kTotalsThreads) sum += call.loss[row];
     sum = reduce_in_row<kTotalsThreads>(sum, total, scratch);
+    if (threadIdx.x != 0) return;
     const bool none = call.options.reduction == Reduction::mean && call.options.totals[2] == 0;
-    if (threadIdx.x == 0) call.options.totals[0] = none ? static_cast<Compute>(NAN) : sum;
+    call.options.totals[0] = none ? static_cast<Compute>(NAN) : sum;
 }
 
 // ---------------------------------------------------------------- the launch
@@ -283,7 +288,7 @@ template <class T>
 using LossThreads = std::conditional_t<kMostThreads<T> == 512, BlockSizes<32, 128, 256, 512>,
                                        BlockSizes<32, 128, 256, 512, 1024>>;
 
-// The reductions need more shared memory than the lesson's, by at most so many bytes.
+// Additional shared memory of the reductions, beyond the lesson's, in bytes; an upper bound.
 constexpr int64_t kRoomForSums = 1024;
 
 // Launches the instance for the plan's number of threads.
@@ -312,7 +317,7 @@ cudaError_t launch_losses(BlockSizes<kThreads...>, const softmax_stages::CrossEn
 
 namespace softmax_stages {
 
-// Returns a plan. aligned: true if logits and gradient start at multiples of 16 bytes.
+// Returns the plan of both calls. aligned: true if logits and gradient start at multiples of 16 bytes.
 template <class T>
 CrossEntropyPlan plan_of_losses(int64_t cols, const Chip& chip, bool aligned, bool gradient) {
     constexpr int kPack = 16 / sizeof(T);
@@ -370,7 +375,7 @@ cudaError_t cross_entropy_loss_workspace_bytes(size_t* bytes, int64_t rows, int6
     return cross_entropy_workspace_bytes<T>(bytes, rows, cols, options);
 }
 
-// Launches all kernels of a call.
+// Checks the operands and launches all kernels of a call.
 template <bool kGradient, class T>
 cudaError_t launch_cross_entropy(const smem_softmax::LossCall<T>& call, cudaStream_t stream) {
     const CrossEntropyOptions<T>& options = call.options;

@@ -25,7 +25,7 @@ using softmax::Precision;
 using softmax::RowReference;
 using softmax::RowSummary;
 
-// What totals, class weights and the like are of.
+// The element type of losses, totals, class weights and grad_output.
 template <class T>
 using SumOf = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
@@ -118,7 +118,7 @@ __host__ __device__ inline Expected expected_of(Known known, const Precision& pr
     return softmax::finite(known.value, 0, known.error, precision);
 }
 
-// A sum that loses nothing to rounding as long as it is finite.
+// A compensated sum: while it is finite, rounding loses nearly nothing.
 struct Adder {
     double sum;
     double rest;
@@ -185,7 +185,7 @@ struct Problem {
     }
 };
 
-// What label smoothing needs of a row beside its softmax, and the largest of its finite logits.
+// The sums that label smoothing needs of a row, and the largest magnitude of its finite logits.
 struct Extras {
     Adder weighted;  // sum of w[c] x[c]
     Adder weights;   // sum of w[c]
@@ -210,11 +210,11 @@ struct __align__(16) Totals {
     Known loss, weight, rows;
 };
 
-// Of a row that counts: what its results are made of. Otherwise all are `constant`.
+// What the results of a row follow from. If the row does not count, all of its results are `constant`.
 struct RowFacts {
     bool counts;
     double constant;  // 0 or NaN
-    bool open;        // 0 / 0, or nearly
+    bool open;        // divided by a weight that may be 0: held to no value
     Known lse, loss;
     RowReference reference;
     double cap_error;
@@ -331,12 +331,12 @@ struct FindFacts {
     }
 };
 
-// Roundings of a sum over rows: by a warp or a block.
+// The roundings of the longest chain of a sum over rows, which a warp or a block computes.
 __host__ __device__ inline double chain_of_rows(int64_t rows) {
     return static_cast<double>(rows) / 32 + 16;
 }
 
-// The weight and the number of the rows that count; these alone are wanted before any row's facts.
+// The weight and the number of the rows that count, which the facts of each row need.
 template <class T>
 struct FindWeight {
     Problem<T> problem;
@@ -385,11 +385,10 @@ struct FindLoss {
 
 // ---------------------------------------------------------------- what must come out
 
-// Of float arithmetic that is not rounded again.
+// The precision of losses and totals: float arithmetic, without a further rounding to a narrow type.
 __host__ __device__ inline Precision precision_of_sums(Precision precision) {
     if (!precision.narrow) return precision;
-    const Precision of_float;
-    Precision sums = of_float;
+    Precision sums;
     sums.half_ulp = precision.half_ulp;
     return sums;
 }

@@ -60,7 +60,7 @@ namespace {
 constexpr int64_t kUsualRows = 256;
 constexpr int64_t kUsualCols = 1024;
 
-// An index into a row of at least one column, or a number that is no target of any.
+// ignore_index fits into 32 bits, so that targets of either width can have it.
 constexpr double kLargestIndex = 0x1p31;
 
 Options with(double label_smoothing, double z_loss, double soft_cap, bool class_weights,

@@ -17,10 +17,10 @@ using runner::DType;
 //
 // as PyTorch's cross_entropy, and z as in Liger-Kernel. With soft_cap, x is soft_cap * tanh(logit / soft_cap)
 // throughout. A row whose target is ignore_index does not count: its loss, lse and gradient are 0, whatever its logits.
-// A row whose target is no column otherwise is NaN throughout: nothing is read out of range, and the mistake shows.
+// A row with any other target out of range is NaN throughout: nothing is read out of range, and the mistake shows.
 //
 // mean: a row's loss is its share of the mean. The first two terms are divided by the weight of the rows that count,
-// the sum of their w[y]; the last by their number. (A row whose target is no column counts with weight 1.) With mean or
+// the sum of their w[y]; the last by their number. (A row whose target is out of range counts with weight 1.) With mean or
 // sum, `totals` has the sum of all losses (of mean: NaN where no row counts), that weight, and that number.
 //
 // cross_entropy_loss: loss and lse. cross_entropy: these, and the gradient of the logits: of the losses times
