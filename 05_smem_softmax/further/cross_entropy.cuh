@@ -359,8 +359,7 @@ bool is_loss_possible(int64_t rows, int64_t cols, const CrossEntropyOptions<T>& 
     return rows >= 0 && rows <= kMost && cols >= 0 && cols <= kMost && options.z_loss >= 0 &&
            options.label_smoothing >= 0 && options.label_smoothing <= 1 && options.soft_cap >= 0 &&
            std::isfinite(options.z_loss) && std::isfinite(options.soft_cap) &&
-           (options.reduction == Reduction::none || options.reduction == Reduction::mean ||
-            options.reduction == Reduction::sum);
+           options.reduction >= Reduction::none && options.reduction <= Reduction::sum;
 }
 template <class T>
 cudaError_t cross_entropy_workspace_bytes(size_t* bytes, int64_t rows, int64_t cols,
