@@ -230,9 +230,9 @@ __host__ __device__ RowFacts facts_of(const Problem<T>& problem, int64_t row,
     const Rounding by = rounding_of(precision);
     const double unit_error = by.share / 2;
     RowFacts facts{};
-    facts.reference = softmax::row_reference(
-        summary, problem.cols,
-        {softmax::Kind::softmax, false, problem.partial_sums, runner::dtype_of<T>});
+    const softmax::Rules rules{softmax::Kind::softmax, false, problem.partial_sums,
+                               runner::dtype_of<T>};
+    facts.reference = softmax::row_reference(summary, problem.cols, rules);
     facts.counts = problem.has_column(row) && !problem.is_ignored(row);
     facts.constant = problem.is_ignored(row) ? 0 : NAN;
     if (!facts.counts) return facts;
