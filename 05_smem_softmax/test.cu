@@ -13,6 +13,7 @@
 #include "further/functor_rows.cuh"
 #include "smem_softmax.cuh"
 #include "test_any_axis.cuh"
+#include "test_cross_entropy.cuh"
 #include "test_front.cuh"
 #include "test_plan.cuh"
 
@@ -26,6 +27,15 @@ runner::Stage describe_05_smem_softmax();
 using runner::DeviceBuffer;
 
 namespace {
+
+// The variants but cross-entropies, which have tests of their own.
+std::vector<runner::Variant> softmaxes() {
+    std::vector<runner::Variant> softmaxes;
+    for (const runner::Variant& variant : describe_05_smem_softmax().variants) {
+        if (variant.operation->family() == "softmax") softmaxes.push_back(variant);
+    }
+    return softmaxes;
+}
 
 // Bank conflicts of one launch, as written; nothing on a device that does not count.
 template <class T>
@@ -47,7 +57,7 @@ std::optional<int64_t> conflicts(const std::string& name, operations::softmax::S
 // One case per type, so that the types run side by side.
 TEMPLATE_TEST_CASE("every variant of 05 is what it says", "", float, __half, __nv_bfloat16,
                    double) {
-    for (const runner::Variant& variant : describe_05_smem_softmax().variants) {
+    for (const runner::Variant& variant : softmaxes()) {
         if (!runner::takes(variant, "inner") &&
             testing::has_type<TestType>(
                 variant))  // variants along another axis have tests of their own
@@ -200,7 +210,7 @@ TEST_CASE("05 passes thousands of random cases", "[.more]") {
 }
 
 TEST_CASE("05 takes more elements and more rows than 32 bits count", "[.huge]") {
-    for (const runner::Variant& variant : describe_05_smem_softmax().variants) {
+    for (const runner::Variant& variant : softmaxes()) {
         DYNAMIC_SECTION(variant.name) {
             testing::holds_where_it_fits(variant, {(int64_t{1} << 31) / 4096 + 7, 4096});
             testing::holds_where_it_fits<__half>(variant, {(int64_t{1} << 31) / 1000 + 7, 1000});

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The contract of the front calls of softmax.cuh, included by the stage's test.cu.
+// The contract of the front calls of softmax.cuh and cross_entropy.cuh, included by the stage's test.cu.
 #pragma once
 #include "common/testing/front_contract.hpp"
+#include "further/cross_entropy.cuh"
 #include "further/softmax.cuh"
 
 namespace front_tests {
@@ -36,4 +37,31 @@ TEST_CASE("softmax, log_softmax and their gradients keep the contract of front c
     front_tests::softmax_holds(log_softmax_backward<float>,
                                log_softmax_backward_workspace_bytes<float>,
                                log_softmax_backward_plan<float>, std::tuple{in, in});
+}
+
+TEST_CASE("cross_entropy and cross_entropy_loss keep the contract of front calls") {
+    using namespace softmax_stages;
+    constexpr int64_t kRows = 3, kCols = 2000;
+    const runner::DeviceBuffer<float> x = testing::front_input<float>(kRows * kCols);
+    const runner::DeviceBuffer<int64_t> targets(std::vector<int64_t>{5, 1999, 0});
+    runner::DeviceBuffer<float> totals(3);
+    for (const Reduction reduction : {Reduction::none, Reduction::mean}) {
+        CrossEntropyOptions<float> options;
+        options.reduction = reduction;
+        options.label_smoothing = 0.1f;
+        options.totals = totals.data();
+        std::tuple both{testing::FrontOutput<float>(kRows),
+                        testing::FrontOutput<float>(kRows * kCols)};
+        testing::FrontContract(cross_entropy<float, int64_t>, cross_entropy_workspace_bytes<float>,
+                               cross_entropy_plan<float>, std::tuple{x.data(), targets.data()},
+                               both, std::array<int64_t, 2>{kRows, kCols}, options, this_chip(),
+                               {{}, {}, {0, 1}})
+            .holds();
+        std::tuple alone{testing::FrontOutput<float>(kRows)};
+        testing::FrontContract(
+            cross_entropy_loss<float, int64_t>, cross_entropy_loss_workspace_bytes<float>,
+            cross_entropy_loss_plan<float>, std::tuple{x.data(), targets.data()}, alone,
+            std::array<int64_t, 2>{kRows, kCols}, options, this_chip(), {{}, {}, {0, 1}})
+            .holds();
+    }
 }

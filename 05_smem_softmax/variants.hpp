@@ -17,4 +17,7 @@ std::vector<runner::Variant> on_chip_variants();
 // Returns the variants along the middle axis of (outer, dim, inner).
 std::vector<runner::Variant> any_axis_variants();
 
+// Returns the variants of the cross-entropy loss and its gradient.
+std::vector<runner::Variant> cross_entropy_variants();
+
 }  // namespace smem_softmax
