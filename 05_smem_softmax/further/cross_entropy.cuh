@@ -395,10 +395,12 @@ cudaError_t launch_cross_entropy(const smem_softmax::LossCall<T>& call, cudaStre
         using Threads = smem_softmax::LossThreads<T>;
         using Most = smem_softmax::BlockSizes<smem_softmax::kMostThreads<T>>;
         using namespace smem_softmax;
-        if constexpr (!kGradient)
+        if constexpr (kGradient) {
+            if (plan.kept) return launch_losses<Whole, true, Pack>(Threads{}, plan, call, stream);
+            return launch_losses<Uncached, true, Pack>(Most{}, plan, call, stream);
+        } else {
             return launch_losses<Uncached, false, Pack>(Threads{}, plan, call, stream);
-        if (plan.kept) return launch_losses<Whole, kGradient, Pack>(Threads{}, plan, call, stream);
-        return launch_losses<Uncached, kGradient, Pack>(Most{}, plan, call, stream);
+        }
     };
     if (reduces) smem_softmax::totals_kernel<<<1, kTotalsThreads, 0, stream>>>(call);
     const cudaError_t error = plan.pack == 1 ? launch_with(warp_softmax::Pack<T, 1>{})
