@@ -98,7 +98,7 @@ runner::Variant front_call(const std::string& name, const std::string& summary, 
 }  // namespace
 
 std::vector<runner::Variant> smem_softmax::cross_entropy_variants() {
-    return {front_call("cross_entropy", "the loss and its gradient, over the logits or not",
+    return {front_call("cross_entropy", "loss and gradient, over the logits or not",
                        Kind::cross_entropy),
             front_call("cross_entropy_loss", "the loss alone: one read", Kind::cross_entropy_loss)};
 }

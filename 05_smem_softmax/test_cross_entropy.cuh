@@ -325,8 +325,8 @@ TEST_CASE("a row's gradient adds up to zero, or with a z-loss to 2 z lse") {
 }
 
 TEST_CASE(
-    "a gradient over the logits has the bits of one beside them; targets of 32 bits give those of "
-    "64") {
+    "a gradient over the logits has the bits of one beside them, and targets of 32 bits those "
+    "of 64") {
     using namespace cross_entropy_tests;
     for (const int64_t cols : {7, 256, 1000, 4099, 70001}) {  // the last one is read twice
         INFO(cols << " columns");

@@ -128,8 +128,9 @@ TEST_CASE("all variants give the same bits where sums are exact") {
                                                    operations::gemm::kIntegers, shape, dtype);
             CHECK(first.report.good());
             int compared = 0;
+            const auto* const pruned = operations::gemm::operation(operations::gemm::Kind::pruned);
             for (const runner::Variant& variant : stage.variants) {
-                if (!takes(variant, dtype)) continue;
+                if (!takes(variant, dtype) || variant.operation == pruned) continue;  // another B
                 ++compared;
                 INFO(variant.name << ", " << name_of(dtype));
                 CHECK(first.has_bits_of(

@@ -169,7 +169,7 @@ TEST_CASE("a wrong loss, lse, total or gradient is found") {
 }
 
 TEST_CASE(
-    "rows that do not count are zeros; those without a column are NaN, and neither is left open") {
+    "rows that do not count are zeros and those without a column NaN, and neither is left open") {
     const Checked of = checked(Kind::cross_entropy);
     for (const char* input : {kIgnored, kOutOfRange}) {
         CheckedCase one(of, Shape(12, 7), DType::float32, input);
