@@ -90,6 +90,7 @@ TEST_CASE("everything is found right by the library itself, in every type that i
                 Problem({{"tokens", 7}, {"hidden", 130}}, dtype),
                 Problem({{"tokens", 7}, {"hidden", 130}}, dtype, {{"tanh", 1}}),
                 Problem({{"batch", 2}, {"seq", 9}, {"heads", 3}, {"size_per_head", 16}}, dtype),
+                Problem({{"batch", 1}, {"seq", 3}, {"heads", 2}, {"size_per_head", 64}}, dtype),
                 Problem({{"batch", 2}, {"heads", 2}, {"queries", 9}, {"keys", 12}, {"size", 16}},
                         dtype),
                 Problem({{"batch", 2}, {"rows", 33}, {"cols", 40}}, dtype)};
