@@ -7,16 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "08_encoder_fusions/test_weights.hpp"
 #include "08_encoder_fusions/variants.hpp"
 #include "common/operations/encoder/check.hpp"
 #include "common/operations/encoder/operation.hpp"
-#include "common/operations/encoder/tests/saved_bert.hpp"
-#include "common/runner/npy.hpp"
-#include "common/runner/run.hpp"
-#include "common/testing/folder.hpp"
 #include "common/testing/outcome.hpp"
 #include "common/testing/random_cases.hpp"
-#include "common/testing/redirected.hpp"
 #include "common/testing/skip.hpp"
 #include "further/encoder_eight_bits.cuh"
 
@@ -25,8 +21,6 @@ extern template cudaError_t encoder_layers::forward_eight_bits(const Config&, Re
                                                                const __half*, const int32_t*,
                                                                __half*, void*, size_t,
                                                                cudaStream_t);
-
-runner::Stage describe_08_encoder_fusions();
 
 namespace eight_bit_tests {
 
@@ -243,27 +237,11 @@ TEST_CASE(
 // number of each row finds the same elements and scales again.
 TEST_CASE("an encoder in 8 bits takes elements and scales from a file") {
     if (!is_hopper()) return testing::skip("8-bit products need wgmma");
-    const Folder folder;
-    folder.write("config.json", R"({"num_attention_heads": 4})");
-    std::vector<double> x;
-    for (int i = 0; i < 2 * 3 * 64; ++i) x.push_back((i * i + 3 * i) % 29 / 16. - 1);
-    runner::write_npy(folder.path / "x.npy", {2, 3, 64}, x, runner::ElementType::float32);
+    encoder_tests::RunFromFiles files;
+    files.options.dtypes = {DType::float16};
     const auto run = [&](const char* variant, const encoder_tests::SavedBert& saved) {
-        folder.write("model.safetensors", saved.bytes());
-        runner::RunOptions options;
-        options.stages = {"08"};
-        options.variant = variant;
-        options.dtypes = {DType::float16};
-        options.input_file = folder.path / "x.npy";
-        options.weights = folder.path / "model.safetensors";
-        options.save_output = folder.path / "y.npy";
-        options.out = folder.path / "results";
-        {
-            const Redirected redirected(folder.path / "printed");
-            REQUIRE(runner::run({describe_08_encoder_fusions()}, options) == runner::kGood);
-        }
-        INFO(folder.read("printed"));
-        return runner::read_npy(folder.path / "y.npy").values;
+        files.save(saved);
+        return files.run(variant);
     };
     const struct {
         const char *variant, *type;

@@ -8,16 +8,14 @@
 #include <utility>
 #include <vector>
 
+#include "08_encoder_fusions/test_weights.hpp"
 #include "08_encoder_fusions/variants.hpp"
 #include "common/operations/encoder/check.hpp"
 #include "common/operations/encoder/operation.hpp"
-#include "common/operations/encoder/tests/saved_bert.hpp"
 #include "common/runner/build_info.hpp"
 #include "common/runner/device.hpp"
-#include "common/runner/npy.hpp"
 #include "common/runner/random.cuh"
 #include "common/runner/run.hpp"
-#include "common/testing/folder.hpp"
 #include "common/testing/outcome.hpp"
 #include "common/testing/random_cases.hpp"
 #include "common/testing/redirected.hpp"
@@ -27,8 +25,6 @@
 extern template cudaError_t encoder_layers::forward(const Config&, const Layer<float>*,
                                                     const float*, const int32_t*, float*, void*,
                                                     size_t, cudaStream_t, const OwnProducts&);
-
-runner::Stage describe_08_encoder_fusions();
 
 namespace encoder_tests {
 
@@ -396,31 +392,15 @@ TEST_CASE("packed tokens take less workspace") {
 
 // From files to a file, as `run` does it: the file has what the variant computes from the same numbers.
 TEST_CASE("an encoder runs on weights and states from files, and saves what comes out") {
-    const Folder folder;
     SavedBert saved;
     saved.prefix = "bert.";
-    folder.write("model.safetensors", saved.bytes());
-    folder.write("config.json", R"({"num_attention_heads": 4})");
-    std::vector<double> x;
-    for (int i = 0; i < 2 * 3 * 64; ++i) x.push_back((i * i + 3 * i) % 29 / 16. - 1);
-    runner::write_npy(folder.path / "x.npy", {2, 3, 64}, x, runner::ElementType::float32);
-    runner::RunOptions options;
-    options.stages = {"08"};
-    options.input_file = folder.path / "x.npy";
-    options.weights = folder.path / "model.safetensors";
-    options.save_output = folder.path / "y.npy";
-    options.out = folder.path / "results";
+    RunFromFiles files;
+    files.save(saved);
+    const Folder& folder = files.folder;
+    runner::RunOptions& options = files.options;
     const auto run = [&](const std::string& variant, const std::vector<int64_t>& lengths) {
-        options.variant = variant;
         options.lengths = lengths;
-        {
-            const Redirected redirected(folder.path / "printed");
-            REQUIRE(runner::run({describe_08_encoder_fusions()}, options) == runner::kGood);
-        }
-        INFO(folder.read("printed"));
-        const runner::Array y = runner::read_npy(folder.path / "y.npy");
-        CHECK(y.shape == std::vector<int64_t>{2, 3, 64});
-        return y.values;
+        return files.run(variant);
     };
     const std::vector<double> full = run("", {}), packed = run("", {3, 1});
     CHECK(full != packed);

@@ -43,11 +43,7 @@ std::vector<DType> element_types(const std::string& asked, const my::Limits& lim
         }
     }
     if (types.empty()) types = limits.dtypes();
-    for (const DType dtype : types) {
-        if (runner::has(operation, dtype)) continue;
-        throw runner::UsageError(operation.name() + " has " + runner::names_of(operation.dtypes()) +
-                                 " elements, not " + runner::name_of(dtype));
-    }
+    for (const DType dtype : types) my::require_elements(operation, dtype);
     const bool has_all = operation.dtypes().size() == runner::all_dtypes().size();
     if (types.empty() && !has_all) types = {operation.dtypes().front()};
     return types;

@@ -126,6 +126,12 @@ std::string list_of_operations() {
     return text;
 }
 
+void require_elements(const Operation& operation, DType dtype) {
+    if (runner::has(operation, dtype)) return;
+    throw runner::UsageError(operation.name() + " has " + runner::names_of(operation.dtypes()) +
+                             " elements, not " + runner::name_of(dtype));
+}
+
 std::string operand_types(const Operation& operation) {
     const runner::Shape usual = operation.usual_shape();
     const std::vector<DType> dtypes = operation.dtypes();

@@ -32,6 +32,9 @@ std::vector<std::string> options_of(const runner::Operation& operation);
 // The type in C++: "__half".
 const char* word_for(runner::ElementType type);
 
+// UsageError, with those that there are, where the operation has no such elements.
+void require_elements(const runner::Operation& operation, runner::DType dtype);
+
 // The types of the operands in C++, where T is the element type: "const T*, T*, int32_t*".
 std::string operand_types(const runner::Operation& operation);
 

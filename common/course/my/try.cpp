@@ -220,12 +220,7 @@ Asked asked_for() {
 runner::Stage stage_of(const std::string& name, const std::vector<Way>& ways, const Asked& asked) {
     const Operation& operation = *asked.operation;
     if (ways.empty() || !ways.front().call) refuse(ways, operation);
-    for (const DType dtype : types_of(ways)) {
-        if (runner::has(operation, dtype)) continue;
-        throw runner::UsageError(operation.name() + " has " + runner::names_of(operation.dtypes()) +
-                                 " elements, and " + launcher_name() + " is tried with " +
-                                 runner::name_of(dtype));
-    }
+    for (const DType dtype : types_of(ways)) require_elements(operation, dtype);
     const auto limits = std::make_shared<Limits>(asked.takes, operation);
     for (const DType dtype : limits->dtypes()) {
         const std::vector<DType> types = types_of(ways);

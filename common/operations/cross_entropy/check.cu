@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <type_traits>
 
 #include "common/operations/elements.cuh"
@@ -533,11 +534,16 @@ runner::Report check_as(bool device, const View& inputs, Kind kind, const Shape&
                              options.mean,
                              options.sum,
                              ours.partial_sums};
-    Problem<T> its = problem;
-    if (previous != nullptr) its.partial_sums = previous->partial_sums;
     if (shape.rows == 0 || shape.cols == 0) return {};
     const Facts<T> facts(device, problem);
-    const Facts<T> others(device, its);
+    // The other result may have been added up in another way.
+    Problem<T> its = problem;
+    std::optional<Facts<T>> of_previous;
+    if (previous != nullptr) {
+        its.partial_sums = previous->partial_sums;
+        of_previous.emplace(device, its);
+    }
+    const Facts<T>& others = of_previous ? *of_previous : facts;
     const View* const theirs = previous == nullptr ? nullptr : &previous->outputs;
     const Precision precision = problem.precision();
     const Precision of_sums = precision_of_sums(precision);

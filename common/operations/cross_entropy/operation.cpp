@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
 #include <string>
 
 #include "common/operations/cross_entropy/check.hpp"
@@ -86,7 +85,6 @@ class CrossEntropyOperation : public runner::Operation {
 public:
     explicit CrossEntropyOperation(Kind kind) : kind_(kind) {}
 
-    Kind kind() const { return kind_; }
     std::string name() const override { return name_of(kind_); }
     std::string family() const override { return "cross_entropy"; }
 
@@ -295,13 +293,6 @@ const runner::Operation* operation_of(Kind kind) {
     static const CrossEntropyOperation loss(Kind::cross_entropy_loss);
     static const CrossEntropyOperation loss_and_gradient(Kind::cross_entropy);
     return kind == Kind::cross_entropy_loss ? &loss : &loss_and_gradient;
-}
-
-Kind kind_of(const runner::Operation& operation) {
-    const auto* of_family = dynamic_cast<const CrossEntropyOperation*>(&operation);
-    if (of_family == nullptr)
-        throw std::invalid_argument(operation.name() + " is no cross-entropy");
-    return of_family->kind();
 }
 
 std::vector<const runner::Operation*> all() {

@@ -66,7 +66,4 @@ struct Shape {
 // The one object for each; variants point to it.
 const runner::Operation* operation_of(Kind kind);
 
-// What an operation of this family is. std::invalid_argument for any other.
-Kind kind_of(const runner::Operation& operation);
-
 }  // namespace operations::cross_entropy

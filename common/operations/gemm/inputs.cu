@@ -147,14 +147,11 @@ void fill(void* a, void* b, void* c, DType dtype, Kind kind, const Shape& shape,
         using T = typename decltype(of)::type;
         fill_matrices(static_cast<T*>(a), shape.batch, shape.m, shape.k, shape.transpose_a,
                       Value{which, Which::a, seed, scale});
+        const auto fill_b = [&](auto at) {
+            fill_matrices(static_cast<T*>(b), shape.batch, shape.k, shape.n, shape.transpose_b, at);
+        };
         const Value of_b{which, Which::b, seed, scale};
-        if (kind == Kind::pruned) {
-            fill_matrices(static_cast<T*>(b), shape.batch, shape.k, shape.n, shape.transpose_b,
-                          PrunedValue{of_b});
-        } else {
-            fill_matrices(static_cast<T*>(b), shape.batch, shape.k, shape.n, shape.transpose_b,
-                          of_b);
-        }
+        kind == Kind::pruned ? fill_b(PrunedValue{of_b}) : fill_b(of_b);
     });
     visit(dtype, [&](auto of) {
         auto* const results = static_cast<typename decltype(of)::type*>(c);
