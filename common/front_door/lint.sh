@@ -56,14 +56,15 @@ list_each_file() {
 # them include; programs' main files stand alone. A unit's files come from all over the course, since those of a folder
 # have names in common, and it has the definitions and folders of headers that any of them has. In the database clang
 # finds g++'s command lines, but for the flags that instrument kernels and its own -Werror. A file that several programs
-# compile has several entries: the first is kept.
+# compile has several entries: the first is kept. A file that is compiled with another library's folder of headers (the
+# toolkit's, whose names the CPU device's headers have, too) stands alone as well.
 write_units() {
     rm -rf "$build/lint"
     mkdir -p "$build/lint"
     list_each_file
     sed -E 's/ -(f(sanitize|no-extern-tls-init|no-tree|no-thread-jumps|no-optimize)|Werror)[^ "]*//g' \
         "$build/lint/each_file.json" |
-        awk -v folder="$build/lint" -v generated="$build/generated/" -v mains="$(files_with_main)" -v most=12 '
+        awk -v folder="$build/lint" -v generated="$build/generated/" -v mains="$(files_with_main)" -v root="$root/" -v most=12 '
             function entry(file, command) {
                 printf "%s{\"directory\": %s, \"command\": %s, \"file\": \"%s\"}", separator, directory, command, file
                 separator = ",\n"
@@ -84,8 +85,9 @@ write_units() {
                 entry(file, command)
                 at = index(command, " -c " file)
                 flags = substr(command, 1, at - 1)
+                foreign = match(flags, / -isystem [^ ]+/) && index(substr(flags, RSTART + 10), root) != 1
                 # A definition of several words is more than is taken apart here.
-                if (file in alone || !at || flags ~ /\047/) {
+                if (file in alone || foreign || !at || flags ~ /\047/) {
                     print file >(folder "/units")
                     next
                 }
