@@ -5,9 +5,8 @@
 
 #include "05_smem_softmax/variants.hpp"
 #include "common/runner/build_info.hpp"
-#include "further/any_axis_backward.cuh"
 #include "further/any_axis_softmax.cuh"
-#include "further/paddle_any_axis.cuh"
+#include "further/softmax_backward.cuh"
 
 namespace smem_softmax {
 
@@ -30,121 +29,68 @@ inline any_axis::Tiling any_axis_tiling(operations::softmax::Shape shape, runner
     });
 }
 
-std::vector<runner::Variant> any_axis_variants() {
-    using operations::softmax::Call;
-    using operations::softmax::Kind;
-    using operations::softmax::operation_of;
-    using operations::softmax::Shape;
-    using runner::DType;
+namespace {
 
-    runner::Variant softmax;
-    softmax.operation = operation_of(Kind::softmax);
-    softmax.name = "softmax_any_axis";
-    softmax.summary = "softmax along any axis: one read";
-    softmax.dtypes = runner::all_dtypes();
-    softmax.takes = {"inner"};
-    softmax.measured_at = any_axis_shapes();
-    softmax.traffic = {1, 1};
-    softmax.traffic_at = [](Shape shape, DType dtype) {
-        return runner::Traffic{any_axis_tiling(shape, dtype, 1, 0).held ? 1. : 2., 1.};
+using operations::softmax::Call;
+using operations::softmax::Kind;
+using operations::softmax::Shape;
+using runner::DType;
+
+// Describes the variant of SoftmaxOf or GradientOf for this algorithm.
+template <template <Algorithm, class> class Of, Algorithm kAlgorithm>
+runner::Variant variant_of(Kind kind, const std::string& name, const std::string& summary) {
+    using OfFloat = Of<kAlgorithm, float>;
+    constexpr int kInputs = OfFloat::kInputs;
+    runner::Variant variant;
+    variant.operation = operations::softmax::operation_of(kind);
+    variant.name = name;
+    variant.summary = summary;
+    variant.dtypes = runner::all_dtypes();
+    variant.takes = {"inner"};
+    variant.measured_at = any_axis_shapes();
+    variant.traffic = {kInputs, 1};
+    variant.traffic_at = [](Shape shape, DType dtype) {
+        const bool once = any_axis_tiling(shape, dtype, kInputs, 0).held;
+        return runner::Traffic{once ? kInputs : 2. * kInputs - OfFloat::kFirstOfTerm, 1.};
     };
-    softmax.launch = [](const Call& call) {
+    variant.launch = [](const Call& call) {
         return runner::visit(call.dtype, [&](auto of) {
             using T = typename decltype(of)::type;
-            return softmax_any_axis(call.input<T>(), call.output<T>(), call.rows, call.cols,
-                                    call.inner, call.workspace, call.workspace_bytes, call.stream);
+            Of<kAlgorithm, T> operation{{call.input<T>()}, call.output<T>()};
+            if constexpr (kInputs == 2) operation.in[1] = call.second_input<T>();
+            return any_axis::launch(operation, {call.rows, call.cols, call.inner}, call.workspace,
+                                    call.workspace_bytes, call.stream);
         });
     };
-    softmax.workspace_bytes = [](Shape shape, DType dtype) {
+    variant.workspace_bytes = [](Shape shape, DType dtype) {
         return runner::visit(dtype, [&](auto of) {
-            return any_axis_workspace_bytes<typename decltype(of)::type>(shape.rows, shape.cols,
-                                                                         shape.inner);
+            using Operation = Of<kAlgorithm, typename decltype(of)::type>;
+            return any_axis::workspace_bytes<Operation>({shape.rows, shape.cols, shape.inner});
         });
     };
     // Returns the smallest number of partial sums at any address; each step of a reduction adds up to eight values.
-    const auto threads = [](int tensors) {
-        return [tensors](Shape shape, DType dtype) {
-            int64_t fewest = shape.cols;
-            for (const int phase : {-1, 0, 1}) {
-                const any_axis::Tiling tiling = any_axis_tiling(shape, dtype, tensors, phase);
-                fewest = std::min<int64_t>(fewest, tiling.threads * tiling.pack / tiling.width / 8);
-            }
-            return std::max<int64_t>(1, fewest);
-        };
+    variant.partial_sums = [](Shape shape, DType dtype) {
+        int64_t fewest = shape.cols;
+        for (const int phase : {-1, 0, 1}) {
+            const any_axis::Tiling tiling = any_axis_tiling(shape, dtype, kInputs, phase);
+            fewest = std::min<int64_t>(fewest, tiling.threads * tiling.pack / tiling.width / 8);
+        }
+        return std::max<int64_t>(1, fewest);
     };
-    softmax.partial_sums = threads(1);
+    return variant;
+}
 
-    runner::Variant log_softmax = softmax;
-    log_softmax.name = "log_softmax_any_axis";
-    log_softmax.summary = "log_softmax along any axis: one read";
-    log_softmax.operation = operation_of(Kind::log_softmax);
-    log_softmax.launch = [](const Call& call) {
-        return runner::visit(call.dtype, [&](auto of) {
-            using T = typename decltype(of)::type;
-            return log_softmax_any_axis(call.input<T>(), call.output<T>(), call.rows, call.cols,
-                                        call.inner, call.workspace, call.workspace_bytes,
-                                        call.stream);
-        });
-    };
+}  // namespace
 
-    runner::Variant paddle = log_softmax;
-    paddle.name = "paddle_any_axis";
-    paddle.summary = "PaddlePaddle's launch in four steps: three reads";
-    paddle.traffic = {3, 1};
-    paddle.traffic_at = {};
-    paddle.workspace_bytes = {};
-    paddle.launch = [](const Call& call) {
-        return runner::visit(call.dtype, [&](auto of) {
-            using T = typename decltype(of)::type;
-            return paddle_any_axis(call.input<T>(), call.output<T>(), call.rows, call.cols,
-                                   call.inner, call.stream);
-        });
-    };
-    paddle.partial_sums = [](Shape shape, DType) {
-        return int64_t{paddle::block_size(shape.cols, shape.inner).x};
-    };
-
-    runner::Variant softmax_backward = softmax;
-    softmax_backward.name = "any_axis_backward";
-    softmax_backward.summary = "the gradient along any axis";
-    softmax_backward.operation = operation_of(Kind::softmax_backward);
-    softmax_backward.traffic = {2, 1};
-    softmax_backward.traffic_at = [](Shape shape, DType dtype) {
-        return runner::Traffic{any_axis_tiling(shape, dtype, 2, 0).held ? 2. : 4., 1.};
-    };
-    softmax_backward.partial_sums = threads(2);
-    softmax_backward.workspace_bytes = [](Shape shape, DType dtype) {
-        return runner::visit(dtype, [&](auto of) {
-            return any_axis_backward_workspace_bytes<typename decltype(of)::type>(
-                shape.rows, shape.cols, shape.inner);
-        });
-    };
-    softmax_backward.launch = [](const Call& call) {
-        return runner::visit(call.dtype, [&](auto of) {
-            using T = typename decltype(of)::type;
-            return softmax_backward_any_axis(call.input<T>(), call.second_input<T>(),
-                                             call.output<T>(), call.rows, call.cols, call.inner,
-                                             call.workspace, call.workspace_bytes, call.stream);
-        });
-    };
-
-    runner::Variant log_softmax_backward = softmax_backward;
-    log_softmax_backward.name = "any_axis_log_backward";
-    log_softmax_backward.summary = "the same for log_softmax";
-    log_softmax_backward.operation = operation_of(Kind::log_softmax_backward);
-    log_softmax_backward.traffic_at = [](Shape shape, DType dtype) {  // the sum needs no y
-        return runner::Traffic{any_axis_tiling(shape, dtype, 2, 0).held ? 2. : 3., 1.};
-    };
-    log_softmax_backward.launch = [](const Call& call) {
-        return runner::visit(call.dtype, [&](auto of) {
-            using T = typename decltype(of)::type;
-            return log_softmax_backward_any_axis(call.input<T>(), call.second_input<T>(),
-                                                 call.output<T>(), call.rows, call.cols, call.inner,
-                                                 call.workspace, call.workspace_bytes, call.stream);
-        });
-    };
-
-    return {paddle, log_softmax, softmax, softmax_backward, log_softmax_backward};
+std::vector<runner::Variant> any_axis_variants() {
+    return {variant_of<SoftmaxOf, Algorithm::log_softmax>(Kind::log_softmax, "log_softmax_any_axis",
+                                                          "log_softmax along any axis: one read"),
+            variant_of<SoftmaxOf, Algorithm::softmax>(Kind::softmax, "softmax_any_axis",
+                                                      "softmax along any axis: one read"),
+            variant_of<GradientOf, Algorithm::softmax>(Kind::softmax_backward, "any_axis_backward",
+                                                       "the gradient along any axis"),
+            variant_of<GradientOf, Algorithm::log_softmax>(
+                Kind::log_softmax_backward, "any_axis_log_backward", "the same for log_softmax")};
 }
 
 }  // namespace smem_softmax

@@ -20,6 +20,8 @@ using operations::softmax::Shape;
 using runner::DType;
 using smem_softmax::Algorithm;
 using smem_softmax::Cut;
+using smem_softmax::GradientOf;
+using smem_softmax::SoftmaxOf;
 
 int64_t packs_of(Shape shape, DType dtype) {
     return shape.cols * static_cast<int64_t>(runner::size_of(dtype)) / 16;
@@ -82,8 +84,10 @@ runner::Variant online_cached() {
     variant.launch = [](const Call& call) {
         return runner::visit(call.dtype, [&](auto of) {
             using T = typename decltype(of)::type;
-            return smem_softmax::online_cached_softmax(call.input<T>(), call.output<T>(), call.rows,
-                                                       call.cols, call.stream);
+            const bool alike = smem_softmax::have_one_alignment(call.input<T>(), call.output<T>());
+            return smem_softmax::launch_blocks(
+                SoftmaxOf<Algorithm::softmax, T>{{call.input<T>()}, call.output<T>()}, alike,
+                call.rows, call.cols, call.stream);
         });
     };
     return variant;
@@ -118,51 +122,32 @@ runner::Variant short_rows() {
     variant.launch = [](const Call& call) {
         return runner::visit(call.dtype, [&](auto of) {
             using T = typename decltype(of)::type;
-            return smem_softmax::short_rows_softmax(call.input<T>(), call.output<T>(), call.rows,
-                                                    call.cols, call.stream);
+            return smem_softmax::launch_short_rows<Algorithm::softmax>(
+                call.input<T>(), call.output<T>(), call.rows, call.cols, call.stream);
         });
     };
     return variant;
 }
 
-template <Algorithm kAlgorithm>
-runner::Variant clusters(const std::string& name, const std::string& summary) {
-    runner::Variant variant = on_chip(name, summary, cut_for<1>);
-    variant.launch = [](const Call& call) {
-        return runner::visit(call.dtype, [&](auto of) {
-            using T = typename decltype(of)::type;
-            return smem_softmax::launch_clusters<kAlgorithm>(call.input<T>(), call.output<T>(),
-                                                             call.rows, call.cols, call.workspace,
-                                                             call.workspace_bytes, call.stream);
-        });
-    };
-    variant.workspace_bytes = [](Shape shape, DType dtype) {
-        return runner::visit(dtype, [&](auto of) {
-            return smem_softmax::cluster_softmax_workspace_bytes<typename decltype(of)::type>(
-                shape.rows, shape.cols);
-        });
-    };
-    return variant;
-}
-
-template <Algorithm kAlgorithm>
-runner::Variant backward(const std::string& name, const std::string& summary, Kind kind) {
-    runner::Variant variant = on_chip(name, summary, cut_for<2>);
+// Describes the variant that launches SoftmaxOf or GradientOf for this algorithm by its cut.
+template <template <Algorithm, class> class Of, Algorithm kAlgorithm>
+runner::Variant clusters(const std::string& name, const std::string& summary, Kind kind) {
+    constexpr int kInputs = Of<kAlgorithm, float>::kInputs;
+    runner::Variant variant = on_chip(name, summary, cut_for<kInputs>);
     variant.operation = operation_of(kind);
-    variant.traffic = {2, 1};
+    variant.traffic = {kInputs, 1};
     variant.launch = [](const Call& call) {
         return runner::visit(call.dtype, [&](auto of) {
             using T = typename decltype(of)::type;
-            return smem_softmax::launch_backward<kAlgorithm>(
-                call.input<T>(), call.second_input<T>(), call.output<T>(), call.rows, call.cols,
-                call.workspace, call.workspace_bytes, call.stream);
+            Of<kAlgorithm, T> operation{{call.input<T>()}, call.output<T>()};
+            if constexpr (kInputs == 2) operation.in[1] = call.second_input<T>();
+            return smem_softmax::launch_rows(operation, call.rows, call.cols, call.workspace,
+                                             call.workspace_bytes, call.stream);
         });
     };
-    variant.workspace_bytes = [](Shape shape, DType dtype) {
-        return runner::visit(dtype, [&](auto of) {
-            return smem_softmax::softmax_backward_workspace_bytes<typename decltype(of)::type>(
-                shape.rows, shape.cols);
-        });
+    variant.workspace_bytes = [](Shape shape, DType dtype) -> size_t {
+        if (shape.rows <= 0 || shape.cols <= 0) return 0;
+        return smem_softmax::workspace_bytes_of(cut_for<kInputs>(shape, dtype), shape.rows);
     };
     return variant;
 }
@@ -194,9 +179,9 @@ runner::Variant front_call(const std::string& name, const std::string& summary) 
     variant.launch = [](const Call& call) {
         return runner::visit(call.dtype, [&](auto of) {
             using T = typename decltype(of)::type;
-            return softmax_stages::launch_forward<kAlgorithm>(
-                call.input<T>(), call.output<T>(), call.rows, call.cols, {}, call.workspace,
-                call.workspace_bytes, call.stream);
+            return softmax_stages::launch_call(
+                SoftmaxOf<kAlgorithm, T>{{call.input<T>()}, call.output<T>()}, call.rows, call.cols,
+                {}, call.workspace, call.workspace_bytes, call.stream);
         });
     };
     variant.workspace_bytes = [plan_of](Shape shape, DType dtype) {
@@ -245,23 +230,21 @@ std::vector<runner::Variant> smem_softmax::functor_variants() {
 }
 
 std::vector<runner::Variant> smem_softmax::on_chip_variants() {
-    runner::Variant cluster_log =
-        clusters<Algorithm::log_softmax>("cluster_log_softmax", "the same for log_softmax");
-    cluster_log.operation = operation_of(Kind::log_softmax);
     runner::Variant front_log =
         front_call<Algorithm::log_softmax>("front_log_softmax", "the same for log_softmax");
     front_log.operation = operation_of(Kind::log_softmax);
     return {short_rows(),
             online_cached(),
-            clusters<Algorithm::softmax>("cluster_softmax",
-                                         "a row over up to 16 blocks, or over the grid"),
-            cluster_log,
+            clusters<SoftmaxOf, Algorithm::softmax>(
+                "cluster_softmax", "a row over up to 16 blocks, or over the grid", Kind::softmax),
+            clusters<SoftmaxOf, Algorithm::log_softmax>(
+                "cluster_log_softmax", "the same for log_softmax", Kind::log_softmax),
             front_call<Algorithm::softmax>("front_softmax", "the front call: chooses the fastest"),
             front_log,
-            backward<Algorithm::softmax>("softmax_backward", "the gradient of long rows",
-                                         Kind::softmax_backward),
-            backward<Algorithm::log_softmax>("log_softmax_backward", "the same for log_softmax",
-                                             Kind::log_softmax_backward)};
+            clusters<GradientOf, Algorithm::softmax>(
+                "softmax_backward", "the gradient of long rows", Kind::softmax_backward),
+            clusters<GradientOf, Algorithm::log_softmax>(
+                "log_softmax_backward", "the same for log_softmax", Kind::log_softmax_backward)};
 }
 
 #define INSTANCE template

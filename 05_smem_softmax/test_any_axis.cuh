@@ -7,9 +7,8 @@
 #include "05_smem_softmax/variants.hpp"
 #include "common/operations/softmax/properties.hpp"
 #include "common/testing/random_cases.hpp"
-#include "further/any_axis_backward.cuh"
 #include "further/any_axis_softmax.cuh"
-#include "further/paddle_any_axis.cuh"
+#include "further/softmax_backward.cuh"
 
 namespace any_axis_tests {
 
@@ -154,10 +153,14 @@ TEST_CASE("any axis: misaligned pointers are refused") {
     const runner::DeviceBuffer<float> x(64);
     runner::DeviceBuffer<float> y(64);
     const auto* odd = reinterpret_cast<const float*>(reinterpret_cast<const char*>(x.data()) + 1);
-    CHECK(smem_softmax::softmax_any_axis(odd, y.data(), 2, 4, 8, nullptr, 0, nullptr) ==
+    using smem_softmax::Algorithm;
+    const auto status = [](auto operation) {
+        return smem_softmax::any_axis::launch(operation, {2, 4, 8}, nullptr, 0, nullptr);
+    };
+    CHECK(status(smem_softmax::SoftmaxOf<Algorithm::softmax, float>{{odd}, y.data()}) ==
           cudaErrorInvalidValue);
-    CHECK(smem_softmax::softmax_backward_any_axis(x.data(), odd, y.data(), 2, 4, 8, nullptr, 0,
-                                                  nullptr) == cudaErrorInvalidValue);
+    CHECK(status(smem_softmax::GradientOf<Algorithm::softmax, float>{{x.data(), odd}, y.data()}) ==
+          cudaErrorInvalidValue);
 }
 
 TEST_CASE("any axis: a tile that fits is read once, in full sectors, by a full block") {
@@ -221,8 +224,7 @@ TEST_CASE("any axis: no tiling takes more shared memory than a block has") {
 
 TEST_CASE("any axis: clusters and second reads, on a device with little shared memory") {
     using namespace any_axis_tests;
-    using smem_softmax::any_axis::Algorithm;
-    const Variant softmax = smem_softmax::any_axis_variants()[2];
+    const Variant softmax = smem_softmax::any_axis_variants()[1];
     REQUIRE(softmax.name == "softmax_any_axis");
     int held[2][2] = {};  // [tiles held or not][one block or several]
     int in_parts = 0;
@@ -241,9 +243,10 @@ TEST_CASE("any axis: clusters and second reads, on a device with little shared m
         const DeviceBuffer<T> x(values);
         DeviceBuffer<T> y(values.size());
         y.poison();
-        REQUIRE(smem_softmax::any_axis::launch_tiling<
-                    smem_softmax::any_axis::Forward<Algorithm::softmax>>(
-                    tiling, sizes, nullptr, x.data(), y.data()) == cudaSuccess);
+        const smem_softmax::SoftmaxOf<smem_softmax::Algorithm::softmax, T> operation{{x.data()},
+                                                                                     y.data()};
+        REQUIRE(smem_softmax::any_axis::launch_tiling(tiling, operation, sizes, nullptr) ==
+                cudaSuccess);
         REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
         testing::expect_good(softmax, values, y.download(), shape);
     };

@@ -107,8 +107,9 @@ smem_softmax::Cut cut_for_many_rows_holds(const runner::Variant& softmax, int64_
     const runner::DeviceBuffer<T> x(shifted);
     runner::DeviceBuffer<T> y(shifted.size() + 1);
     y.poison();
-    CHECK(smem_softmax::launch_as<smem_softmax::Algorithm::softmax>(
-              cut, x.data() + shift, y.data() + shift, shape.rows, cols, nullptr, nullptr) ==
+    const smem_softmax::SoftmaxOf<smem_softmax::Algorithm::softmax, T> softmax_of{
+        {x.data() + shift}, y.data() + shift};
+    CHECK(smem_softmax::launch_as(cut, softmax_of, shape.rows, cols, nullptr, nullptr) ==
           cudaSuccess);
     const std::vector<T> around = y.download();
     testing::expect_good(softmax, values, {around.begin() + shift, around.end() - 1}, shape);
@@ -161,17 +162,19 @@ void rows_in_turn_hold(const Chip& chip, int64_t cols) {
             return smem_softmax::workspace_bytes_of(cut, shape.rows);
         };
         in_turn.launch = [&](const operations::softmax::Call& call) {
+            const auto run = [&](auto operation) {
+                return smem_softmax::launch_as(cut, operation, call.rows, call.cols, call.workspace,
+                                               call.stream);
+            };
+            using smem_softmax::GradientOf;
+            using smem_softmax::SoftmaxOf;
+            const T* const x = call.input<T>();
+            T* const y = call.output<T>();
             if (is_gradient) {
-                return smem_softmax::launch_backward_as<Algorithm::softmax>(
-                    cut, call.input<T>(), call.second_input<T>(), call.output<T>(), call.rows,
-                    call.cols, call.workspace, call.stream);
+                return run(GradientOf<Algorithm::softmax, T>{{x, call.second_input<T>()}, y});
             }
-            return (is_log ? smem_softmax::launch_as<Algorithm::log_softmax, T>
-                           : smem_softmax::launch_as<Algorithm::softmax, T>)(cut, call.input<T>(),
-                                                                             call.output<T>(),
-                                                                             call.rows, call.cols,
-                                                                             call.workspace,
-                                                                             call.stream);
+            return is_log ? run(SoftmaxOf<Algorithm::log_softmax, T>{{x}, y})
+                          : run(SoftmaxOf<Algorithm::softmax, T>{{x}, y});
         };
         for (const operations::softmax::Input input : operations::softmax::all_inputs()) {
             if (sizeof(T) != 4 && input != operations::softmax::Input::masked) continue;
@@ -243,16 +246,19 @@ TEST_CASE(
         REQUIRE(softmax_stages::softmax_backward(y.data(), dy.data(), front.data(), kRows, cols, {},
                                                  nullptr, 0, nullptr) == cudaSuccess);
         const bool in_lanes = cols <= 1024;
-        REQUIRE((in_lanes
-                     ? warp_softmax::softmax_backward(y.data(), dy.data(), direct.data(), kRows,
-                                                      cols, nullptr)
-                     : smem_softmax::softmax_backward(y.data(), dy.data(), direct.data(), kRows,
-                                                      cols, nullptr, 0, nullptr)) == cudaSuccess);
+        REQUIRE((in_lanes ? warp_softmax::softmax_backward(y.data(), dy.data(), direct.data(),
+                                                           kRows, cols, nullptr)
+                          : smem_softmax::launch_rows(
+                                smem_softmax::GradientOf<warp_softmax::Algorithm::softmax, float>{
+                                    {y.data(), dy.data()}, direct.data()},
+                                kRows, cols, nullptr, 0, nullptr)) == cudaSuccess);
         CHECK(same_bits(front.download(), direct.download()));
         REQUIRE(softmax_stages::log_softmax(x.data(), front.data(), 1, kRows, {cols}, nullptr, 0,
                                             nullptr) == cudaSuccess);
-        REQUIRE(smem_softmax::log_softmax_any_axis(x.data(), direct.data(), 1, kRows, cols, nullptr,
-                                                   0, nullptr) == cudaSuccess);
+        const smem_softmax::SoftmaxOf<warp_softmax::Algorithm::log_softmax, float> log_softmax{
+            {x.data()}, direct.data()};
+        REQUIRE(smem_softmax::any_axis::launch(log_softmax, {1, kRows, cols}, nullptr, 0,
+                                               nullptr) == cudaSuccess);
         CHECK(same_bits(front.download(), direct.download()));
     }
     CHECK(cudaDeviceSynchronize() == cudaSuccess);

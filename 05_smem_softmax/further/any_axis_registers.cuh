@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 05_smem_softmax/further/any_axis_registers, version 1.0
 //
-// Keeps a tile of a slab in the registers of a block, for rows of whole packs. any_axis_softmax.cuh and
-// any_axis_backward.cuh prefer this kernel where it is possible.
+// Keeps a tile of a slab in the registers of a block, for rows of whole packs. any_axis_softmax.cuh prefers this kernel
+// where it is possible.
 //   new here   a thread starts all its loads before it uses the first; each of its columns has a pair (m, d), and
 //              the block merges the pairs once
 //   traffic    1 read + 1 write per element
@@ -148,59 +148,50 @@ __device__ void merge_columns(Sets<T>& mine, const Tiling& tiling) {
     mine = sets[threadIdx.x];
 }
 
-// Returns 1 / d up to a factor of 1 + 2^-22, without branches for denormals, because d is at least 1.
-__device__ inline float inverse_of(float d) {
-    return __fdividef(1.f, d);
-}
-__device__ inline double inverse_of(double d) {
-    return 1 / d;
-}
-
-template <Algorithm kAlgorithm, int kPacks, class T>
+template <class Operation, int kPacks>
 __global__ void __launch_bounds__(1024)
-    any_axis_registers_kernel(const T* x, T* y, Sizes sizes, Tiling tiling) {
+    any_axis_registers_kernel(Operation operation, Sizes sizes, Tiling tiling) {
+    using T = typename Operation::Element;
     using Compute = ComputeOf<T>;
-    constexpr int kPack = kWidest<T>;
-    const uint4 nothing = filled_pack(static_cast<T>(-INFINITY));
+    constexpr int kInputs = Operation::kInputs;
     const Column<T> column(sizes, tiling);
-    uint4 held[kPacks];
-    column.read(x, held, nothing);
+    const uint4 nothing = filled_pack(Operation::nothing());
+    uint4 held[kInputs][kPacks];
+#pragma unroll
+    for (int t = 0; t < kInputs; ++t) column.read(operation.in[t], held[t], nothing);
+    uint4 words[kInputs];
+    const auto take = [&](int p, auto as) {
+#pragma unroll
+        for (int t = 0; t < kInputs; ++t) words[t] = as(held[t][p]);
+    };
 
     Sets<T> sets{nothing, {}};
+    if constexpr (Operation::kHasMaximum) {
 #pragma unroll
-    for (int p = 0; p < kPacks; ++p) sets.m = larger_of<T>(sets.m, held[p]);
+        for (int p = 0; p < kPacks; ++p) sets.m = larger_of<T>(sets.m, held[0][p]);
+    }
     const Numbers<T> own = numbers_of<T>(sets.m);
 #pragma unroll
     for (int p = 0; p < kPacks; ++p) {
-        const Numbers<T> numbers = numbers_of<T>(held[p]);
-#pragma unroll
-        for (int i = 0; i < kPack; ++i) {
-            sets.d[i] += summand<T>(numbers.of[i] - base_of(own.of[i]));
-        }
+        take(p, [](uint4 pack) { return pack; });
+        for_each_element<T>(words, [&](int i, const auto& x) {
+            sets.d[i] += Operation::term(x, base_of(own.of[i]));
+        });
     }
-    merge_columns<true>(sets, tiling);
+    merge_columns<Operation::kHasMaximum>(sets, tiling);
 
     const Numbers<T> all = numbers_of<T>(sets.m);
-    Compute max[kPack];
-    Compute last[kPack];  // the last step from x - max, or from its exponential, to the result
+    Compute last[kWidest<T>];
 #pragma unroll
-    for (int i = 0; i < kPack; ++i) {
-        max[i] = base_of(all.of[i]);
-        last[i] = kAlgorithm == Algorithm::softmax ? inverse_of(sets.d[i])
-                                                   : std::log(sets.d[i] / kLift<T>);
-    }
-    uint4* to = reinterpret_cast<uint4*>(y) + column.first;
+    for (int i = 0; i < kWidest<T>; ++i) last[i] = Operation::last_of(sets.d[i]);
+    uint4* to = reinterpret_cast<uint4*>(operation.out) + column.first;
 #pragma unroll
     for (int p = 0; p < kPacks; ++p) {
-        const Numbers<T> numbers = numbers_of<T>(as_new<T>(held[p]));
+        take(p, [](uint4 pack) { return as_new<T>(pack); });
         WidePack<T> pack;
-#pragma unroll
-        for (int i = 0; i < kPack; ++i) {
-            const Compute below = numbers.of[i] - max[i];
-            pack.element[i] =
-                static_cast<T>(kAlgorithm == Algorithm::softmax ? lifted_exp<T>(below) * last[i]
-                                                                : below - last[i]);
-        }
+        for_each_element<T>(words, [&](int i, const auto& x) {
+            pack.element[i] = Operation::result(x, base_of(all.of[i]), last[i]);
+        });
         if (p < column.count) *to = words_of<T>(pack);
         to += column.step;
     }

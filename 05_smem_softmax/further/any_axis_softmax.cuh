@@ -10,7 +10,7 @@
 //   accepts    float, __half, __nv_bfloat16, double; any sizes, any alignment; y may be x
 //   needs      CUDA 12; clusters need compute capability 9.0; below it the kernel reads more tiles twice
 //   rows       as in 03: a column with -inf alone, or with NaN or +inf, becomes NaN
-//   source     ours; PaddlePaddle's kernel for the same is in paddle_any_axis.cuh
+//   source     ours
 #pragma once
 #include <climits>
 #include <cstring>
@@ -19,6 +19,7 @@
 #include <cuda_pipeline.h>
 
 #include "any_axis_registers.cuh"
+#include "row_launch.cuh"
 
 namespace smem_softmax {
 namespace any_axis {
@@ -285,25 +286,6 @@ struct Total {
 // Packs per thread and tensor in flight, for a tile that is read twice.
 inline constexpr int kBatch = 4;
 
-// Adds elements to a thread's pairs, one pair of maximum and sum of exp(x - max) per column.
-template <class T, int kPacks, int kPack, class Compute>
-__device__ void add_packs(const Pack<T, kPack> (&packs)[kPacks], Compute (&max)[kPack],
-                          Compute (&sum)[kPack]) {
-#pragma unroll
-    for (int i = 0; i < kPack; ++i) {
-        Compute next = max[i];
-#pragma unroll
-        for (const auto& pack : packs) next = fmax(next, static_cast<Compute>(pack.element[i]));
-        const Compute base = next == -static_cast<Compute>(INFINITY) ? 0 : next;
-        sum[i] *= lifted_exp<T>(max[i] - base) / static_cast<Compute>(kLift<T>);
-#pragma unroll
-        for (const auto& pack : packs) {
-            sum[i] += summand<T>(static_cast<Compute>(pack.element[i]) - base);
-        }
-        max[i] = next;
-    }
-}
-
 // The reads of a tile: once, if the tile stays on the chip; twice by the same block; or once in each of two
 // launches, of which the first stores sums and the second computes the results.
 enum class Reads { once, twice, first, second };
@@ -367,23 +349,56 @@ __device__ Compute rebased(Compute sum, Compute max, Compute higher) {
     return sum * (lifted_exp<T>(max - higher) / static_cast<Compute>(kLift<T>));
 }
 
-template <Algorithm kAlgorithm, int kPack, bool kEnds, Reads kReads, class T>
-__global__ void __launch_bounds__(kThreadsFor<T, kReads>, kBlocksFor<T, kReads>)
-    any_axis_kernel(const T* x, T* y, Sizes sizes, Tiling tiling) {
+// A column's maximum and sum are those of a set: the elements' terms relative to the maximum. (Of gradients, the maximum
+// stays -inf, and is not used.)
+template <class Operation, int kPack, bool kEnds, Reads kReads>
+__global__ void __launch_bounds__(kThreadsFor<typename Operation::Element, kReads>,
+                                  kBlocksFor<typename Operation::Element, kReads>)
+    any_axis_kernel(Operation operation, Sizes sizes, Tiling tiling) {
+    using T = typename Operation::Element;
     using Compute = ComputeOf<T>;
     using ThisPack = Pack<T, kPack>;
+    constexpr int kInputs = Operation::kInputs;
     constexpr bool kHeld = kReads == Reads::once;
-    const T nothing(-INFINITY);
+    constexpr bool kHasMaximum = Operation::kHasMaximum;
+    // Packs of each tensor in flight; of two tensors with eight elements per pack, as many as the registers allow.
+    constexpr int kInFlight = kHeld ? 1 : kInputs * kPack > 8 ? kBatch / 2 : kBatch;
+    [[maybe_unused]] constexpr int kUnroll = !kHasMaximum ? 4 / kInFlight : kHeld ? 2 : 1;
     const int tile = threadIdx.x / tiling.threads;
     const int thread = threadIdx.x % tiling.threads;
-    const Part<T, kPack, kEnds> part(x, sizes, tiling, tile, thread);
-    ThisPack* held = reinterpret_cast<ThisPack*>(shared_bytes + 2 * tiling.join_bytes +
-                                                 tile * tiling.tile_bytes) +
-                     thread;
+    const Part<T, kPack, kEnds> part(operation.in[0], sizes, tiling, tile, thread);
+    ThisPack* held[kInputs];
+#pragma unroll
+    for (int t = 0; t < kInputs; ++t) {
+        held[t] = reinterpret_cast<ThisPack*>(shared_bytes + 2 * tiling.join_bytes +
+                                              (kInputs * tile + t) * tiling.tile_bytes) +
+                  thread;
+        if constexpr (kHeld)
+            part.copy(operation.in[t], held[t], tiling.threads, Operation::nothing());
+    }
+    if constexpr (kHeld) wait_for_copies();
+
+    // Fetches pack k of the inputs from `first` on, as number b of those in flight.
+    using Packs = ThisPack[kInputs][kInFlight];
+    const auto fetch = [&](Packs& packs, int b, int64_t k, int first) {
+#pragma unroll
+        for (int t = first; t < kInputs; ++t) {
+            if constexpr (kHeld) {
+                packs[t][b] = held[t][static_cast<int>(k) * tiling.threads];
+            } else {
+                packs[t][b] = part.fetch(operation.in[t], k, Operation::nothing());
+            }
+        }
+    };
+    using Values = Compute[kInputs];
+    const auto take = [&](Values& x, const Packs& packs, int b, int i) {
+#pragma unroll
+        for (int t = 0; t < kInputs; ++t) x[t] = static_cast<Compute>(packs[t][b].element[i]);
+    };
 
     Tiling team = tiling;  // the threads that reduce a column together
     if constexpr (kIsPart<kReads>) team.blocks = 1;
-    [[maybe_unused]] const SumsOfTile<kPack, 2, Compute> sums(tiling, thread);
+    [[maybe_unused]] const SumsOfTile<kPack, kHasMaximum ? 2 : 1, Compute> sums(tiling, thread);
 
     Compute max[kPack];
     Compute sum[kPack];
@@ -392,41 +407,58 @@ __global__ void __launch_bounds__(kThreadsFor<T, kReads>, kBlocksFor<T, kReads>)
         max[i] = -static_cast<Compute>(INFINITY);
         sum[i] = 0;
     }
-    if constexpr (kHeld) {
-        part.copy(x, held, tiling.threads, nothing);
-        wait_for_copies();
+    // A tile that is held has its maxima first; otherwise they rise, and the sums with them.
+    if constexpr (kHeld && kHasMaximum) {
 #pragma unroll 4
         for (int k = 0; k < part.count; ++k) {
-            const ThisPack pack = held[k * tiling.threads];
+            Packs packs;
+            fetch(packs, 0, k, 0);
 #pragma unroll
             for (int i = 0; i < kPack; ++i)
-                max[i] = fmax(max[i], static_cast<Compute>(pack.element[i]));
+                max[i] = fmax(max[i], static_cast<Compute>(packs[0][0].element[i]));
         }
         reduce_columns(max, team, tile, thread, 0, Larger{});
-#pragma unroll 2
-        for (int k = 0; k < part.count; ++k) {
-            const ThisPack pack = held[k * tiling.threads];
-#pragma unroll
-            for (int i = 0; i < kPack; ++i) {
-                sum[i] += summand<T>(static_cast<Compute>(pack.element[i]) - max[i]);
-            }
-        }
-    } else {
-        if constexpr (kReads == Reads::second) {
-            sums.get(tiling.parts, [&](const Compute* place, int i) {
+    }
+    if constexpr (kReads == Reads::second) {
+        sums.get(tiling.parts, [&](const Compute* place, int i) {
+            if constexpr (kHasMaximum) {
                 const Compute higher = fmax(max[i], place[0]);
                 sum[i] = rebased<T>(sum[i], max[i], higher) +
                          rebased<T>(place[sums.columns], place[0], higher);
                 max[i] = higher;
-            });
-        } else {
-            for (int64_t k = 0; k < part.count; k += kBatch) {
-                ThisPack batch[kBatch];
+            } else {
+                sum[i] += place[0];
+            }
+        });
+    } else {
+#pragma unroll kUnroll
+        for (int64_t k = 0; k < part.count; k += kInFlight) {
+            Packs packs{};
 #pragma unroll
-                for (int i = 0; i < kBatch; ++i) batch[i] = part.fetch(x, k + i, nothing);
-                add_packs(batch, max, sum);
+            for (int b = 0; b < kInFlight; ++b) fetch(packs, b, k + b, Operation::kFirstOfTerm);
+            if constexpr (kHasMaximum && !kHeld) {
+#pragma unroll
+                for (int i = 0; i < kPack; ++i) {
+                    Compute higher = max[i];
+#pragma unroll
+                    for (const ThisPack& pack : packs[0])
+                        higher = fmax(higher, static_cast<Compute>(pack.element[i]));
+                    sum[i] *= factor_of<T>(max[i], higher);
+                    max[i] = higher;
+                }
+            }
+#pragma unroll
+            for (int b = 0; b < kInFlight; ++b) {
+#pragma unroll
+                for (int i = 0; i < kPack; ++i) {
+                    Values x;
+                    take(x, packs, b, i);
+                    sum[i] += Operation::term(x, kHeld ? max[i] : base_of(max[i]));
+                }
             }
         }
+    }
+    if constexpr (kHasMaximum && !kHeld) {
         Compute all[kPack];
 #pragma unroll
         for (int i = 0; i < kPack; ++i) all[i] = max[i];
@@ -439,42 +471,35 @@ __global__ void __launch_bounds__(kThreadsFor<T, kReads>, kBlocksFor<T, kReads>)
     }
     reduce_columns(sum, team, tile, thread, 1, Total{});
 
-    Compute last[kPack];  // the last step from x - max, or from its exponential, to the result
-#pragma unroll
-    for (int i = 0; i < kPack; ++i) {
-        last[i] = kAlgorithm == Algorithm::softmax ? 1 / sum[i] : std::log(sum[i] / kLift<T>);
-    }
-    [[maybe_unused]] const auto finish = [&](ThisPack pack) {
-#pragma unroll
-        for (int i = 0; i < kPack; ++i) {
-            const Compute below = static_cast<Compute>(pack.element[i]) - max[i];
-            pack.element[i] =
-                static_cast<T>(kAlgorithm == Algorithm::softmax ? lifted_exp<T>(below) * last[i]
-                                                                : below - last[i]);
-        }
-        return pack;
-    };
     if constexpr (kReads == Reads::first) {
         if (tile < tiling.slabs) {
             sums.put(blockIdx.x % tiling.blocks, [&](Compute* place, int i) {
-                place[0] = max[i];
-                place[sums.columns] = sum[i];
+                place[0] = kHasMaximum ? max[i] : sum[i];
+                if constexpr (kHasMaximum) place[sums.columns] = sum[i];
             });
         }
-    } else if constexpr (kHeld) {
-#pragma unroll 2
-        for (int k = 0; k < part.count; ++k) part.put(y, k, finish(held[k * tiling.threads]));
     } else {
-        // Backwards: the cache may still hold the packs that were read last.
-        for (int64_t k = part.count - 1; k >= 0; k -= kBatch) {
-            ThisPack batch[kBatch];
 #pragma unroll
-            for (int i = 0; i < kBatch; ++i) {
-                if (k >= i) batch[i] = part.fetch(x, k - i, nothing);
+        for (Compute& last : sum) last = Operation::last_of(last);
+            // Backwards: the cache may still hold the packs that were read last.
+#pragma unroll(kHeld ? 2 : 1)
+        for (int64_t k = part.count - 1; k >= 0; k -= kInFlight) {
+            Packs packs;
+#pragma unroll
+            for (int b = 0; b < kInFlight; ++b) {
+                if (k >= b) fetch(packs, b, k - b, 0);
             }
 #pragma unroll
-            for (int i = 0; i < kBatch; ++i) {
-                if (k >= i) part.put(y, k - i, finish(batch[i]));
+            for (int b = 0; b < kInFlight; ++b) {
+                if (k < b) continue;
+                ThisPack result;
+#pragma unroll
+                for (int i = 0; i < kPack; ++i) {
+                    Values x;
+                    take(x, packs, b, i);
+                    result.element[i] = Operation::result(x, max[i], sum[i]);
+                }
+                part.put(operation.out, k - b, result);
             }
         }
     }
@@ -483,21 +508,18 @@ __global__ void __launch_bounds__(kThreadsFor<T, kReads>, kBlocksFor<T, kReads>)
 
 // ---------------------------------------------------------------- the launch
 
-// A Family provides the instances of a kernel: get<kPack, kEnds, kReads>() for packs of 16 bytes or of one element,
-// and registers<kPacks>() for tiles in registers. kNumbers is the count of numbers in a column's sums.
-template <class Family, Reads kReads, class T>
+// Returns the instance for packs of 16 bytes or of one element.
+template <class Operation, Reads kReads>
 auto kernel_for(const Tiling& tiling) {
-    constexpr int kWhole = 16 / sizeof(T);
-    return tiling.pack == 1 ? Family::template get<1, false, kReads, T>()
-           : tiling.ends    ? Family::template get<kWhole, true, kReads, T>()
-                            : Family::template get<kWhole, false, kReads, T>();
+    constexpr int kWhole = kWidest<typename Operation::Element>;
+    return tiling.pack == 1 ? any_axis_kernel<Operation, 1, false, kReads>
+           : tiling.ends    ? any_axis_kernel<Operation, kWhole, true, kReads>
+                            : any_axis_kernel<Operation, kWhole, false, kReads>;
 }
 
-// Launches the kernel with (tensors..., sizes, tiling).
-template <class Kernel, class T, class... Others>
-cudaError_t launch_kernel(Kernel kernel, const Tiling& tiling, Sizes sizes, cudaStream_t stream,
-                          const T* first, Others... others) {
-    constexpr int kTensors = sizeof...(others);  // that are read
+template <class Operation>
+cudaError_t launch_kernel(void (*kernel)(Operation, Sizes, Tiling), const Operation& operation,
+                          const Tiling& tiling, Sizes sizes, cudaStream_t stream) {
     const int64_t blocks =
         (sizes.outer + tiling.slabs - 1) / tiling.slabs * tiling.tiles * tiling.blocks;
     if (blocks > INT_MAX) return cudaErrorInvalidValue;
@@ -512,117 +534,84 @@ cudaError_t launch_kernel(Kernel kernel, const Tiling& tiling, Sizes sizes, cuda
     config.blockDim = dim3(static_cast<unsigned>((tiling.slabs * tiling.threads + 31) / 32 * 32));
     if (tiling.packs > 0)
         config.blockDim = dim3(tiling.lanes, tiling.threads / tiling.lanes, tiling.slabs);
-    config.dynamicSmemBytes = tiling.shared_bytes(kTensors);
+    config.dynamicSmemBytes = tiling.shared_bytes(Operation::kInputs);
     config.stream = stream;
     config.attrs = &attribute;
     config.numAttrs = tiling.blocks > 1 && tiling.parts == 0 ? 1 : 0;
-    error = cudaLaunchKernelEx(&config, kernel, first, others..., sizes, tiling);
+    error = cudaLaunchKernelEx(&config, kernel, operation, sizes, tiling);
     if (error != cudaSuccess)
         cudaGetLastError();  // already returned: must not be found again later
     return error;
 }
 
 // Launches the kernels that the tiling requires. If tiling.parts > 0, tiling.sums is the workspace.
-template <class Family, class T, class... Others>
-cudaError_t launch_tiling(const Tiling& tiling, Sizes sizes, cudaStream_t stream, const T* first,
-                          Others... others) {
+template <class Operation>
+cudaError_t launch_tiling(const Tiling& tiling, const Operation& operation, Sizes sizes,
+                          cudaStream_t stream) {
+    constexpr int kInputs = Operation::kInputs;
     if (tiling.parts > 0) {
         Tiling of_sums = tiling;
         of_sums.blocks = tiling.parts;
-        const cudaError_t error = launch_kernel(kernel_for<Family, Reads::first, T>(tiling),
-                                                of_sums, sizes, stream, first, others...);
+        const cudaError_t error = launch_kernel(kernel_for<Operation, Reads::first>(tiling),
+                                                operation, of_sums, sizes, stream);
         if (error != cudaSuccess) return error;
     }
-    const auto kernel = tiling.packs == 2   ? Family::template registers<2, T>()
-                        : tiling.packs == 4 ? Family::template registers<4, T>()
-                        : tiling.packs == 8 ? Family::template registers<8, T>()
-                        : tiling.held       ? kernel_for<Family, Reads::once, T>(tiling)
-                        : tiling.parts > 0  ? kernel_for<Family, Reads::second, T>(tiling)
-                                            : kernel_for<Family, Reads::twice, T>(tiling);
-    return launch_kernel(kernel, tiling, sizes, stream, first, others...);
+    const auto kernel = tiling.packs == 2   ? any_axis_registers_kernel<Operation, 2 / kInputs>
+                        : tiling.packs == 4 ? any_axis_registers_kernel<Operation, 4 / kInputs>
+                        : tiling.packs == 8 ? any_axis_registers_kernel<Operation, 8 / kInputs>
+                        : tiling.held       ? kernel_for<Operation, Reads::once>(tiling)
+                        : tiling.parts > 0  ? kernel_for<Operation, Reads::second>(tiling)
+                                            : kernel_for<Operation, Reads::twice>(tiling);
+    return launch_kernel(kernel, operation, tiling, sizes, stream);
+}
+
+// Returns the bytes for the sums of two launches.
+template <class Operation>
+size_t sums_bytes(const Tiling& tiling, Sizes sizes) {
+    return tiling.sums_bytes(sizes, sizeof(typename Operation::Set));
 }
 
 // Returns how many bytes of scratch make this shape faster on the current device at any address, or 0 if scratch
 // does not help.
-template <class Family, class T>
-size_t workspace_bytes(Sizes sizes, int tensors) {
+template <class Operation>
+size_t workspace_bytes(Sizes sizes) {
     if (sizes.outer <= 0 || sizes.dim <= 0 || sizes.inner <= 0) return 0;
     const Device device = device_of(softmax_stages::this_chip());
     size_t most = 0;
     for (const int phase : {-1, 0, 1}) {
-        const Tiling tiling = tiling_for<T>(sizes, tensors, phase, device, true);
-        most = std::max(most, tiling.sums_bytes(sizes, Family::kNumbers * sizeof(ComputeOf<T>)));
+        const Tiling tiling =
+            tiling_for<typename Operation::Element>(sizes, Operation::kInputs, phase, device, true);
+        most = std::max(most, sums_bytes<Operation>(tiling, sizes));
     }
     return most;
 }
 
-// Chooses a tiling for these tensors and launches it. The kernel writes the last tensor and reads the others.
-template <class Family, class T, class... Others>
-cudaError_t launch(Sizes sizes, void* workspace, size_t bytes, cudaStream_t stream, const T* first,
-                   Others... others) {
+// Chooses a tiling for the operation's tensors and launches it.
+template <class Operation>
+cudaError_t launch(const Operation& operation, Sizes sizes, void* workspace, size_t bytes,
+                   cudaStream_t stream) {
+    using T = typename Operation::Element;
     if (sizes.outer < 0 || sizes.dim < 0 || sizes.inner < 0) return cudaErrorInvalidValue;
     if (sizes.outer == 0 || sizes.dim == 0 || sizes.inner == 0) return cudaSuccess;
     const auto is_bad = [](const T* address) {
         return address == nullptr || reinterpret_cast<uintptr_t>(address) % sizeof(T) != 0;
     };
-    if (is_bad(first) || (is_bad(others) || ...)) return cudaErrorInvalidValue;
-    const bool alike = ((phase_of(first) == phase_of<T>(others)) && ...);
+    int phase = phase_of(operation.out);
+    bool bad = is_bad(operation.out);
+    for (const T* in : operation.in) {
+        bad = bad || is_bad(in);
+        if (phase_of(in) != phase) phase = -1;
+    }
+    if (bad) return cudaErrorInvalidValue;
     const Device device = device_of(softmax_stages::this_chip());
     const auto tiling_with = [&](bool scratch) {
-        return tiling_for<T>(sizes, sizeof...(others), alike ? phase_of(first) : -1, device,
-                             scratch);
+        return tiling_for<T>(sizes, Operation::kInputs, phase, device, scratch);
     };
     Tiling tiling = tiling_with(workspace != nullptr);
-    if (tiling.sums_bytes(sizes, Family::kNumbers * sizeof(ComputeOf<T>)) > bytes) {
-        tiling = tiling_with(false);
-    }
+    if (sums_bytes<Operation>(tiling, sizes) > bytes) tiling = tiling_with(false);
     tiling.sums = workspace;
-    return launch_tiling<Family>(tiling, sizes, stream, first, others...);
+    return launch_tiling(tiling, operation, sizes, stream);
 }
-
-template <Algorithm kAlgorithm>
-struct Forward {
-    static constexpr int kNumbers = 2;
-    template <int kPack, bool kEnds, Reads kReads, class T>
-    static auto get() {  // the sums are the same for both algorithms
-        constexpr Algorithm kOf = kReads == Reads::first ? Algorithm::softmax : kAlgorithm;
-        return any_axis_kernel<kOf, kPack, kEnds, kReads, T>;
-    }
-    template <int kPacks, class T>
-    static auto registers() {
-        return any_axis_registers_kernel<kAlgorithm, kPacks, T>;
-    }
-};
 
 }  // namespace any_axis
-
-// Returns the bytes of workspace with which softmax_any_axis and log_softmax_any_axis of this shape are faster on
-// the current device; 0 for most shapes.
-template <class T>
-size_t any_axis_workspace_bytes(int64_t outer, int64_t dim, int64_t inner) {
-    using namespace any_axis;
-    return workspace_bytes<Forward<Algorithm::softmax>, T>({outer, dim, inner}, 1);
-}
-
-// Computes the softmax of x (outer x dim x inner, row-major, device memory) along dim into y, which may be x.
-// workspace may be null; with any_axis_workspace_bytes() bytes, aligned to 16 bytes, few long columns are faster.
-// Concurrent calls need a workspace each. Asynchronous on stream. Returns cudaErrorInvalidValue for a null or
-// misaligned pointer or a negative size.
-template <class T>
-cudaError_t softmax_any_axis(const T* x, T* y, int64_t outer, int64_t dim, int64_t inner,
-                             void* workspace, size_t workspace_bytes, cudaStream_t stream) {
-    using namespace any_axis;
-    return launch<Forward<Algorithm::softmax>>({outer, dim, inner}, workspace, workspace_bytes,
-                                               stream, x, y);
-}
-
-// Computes log(softmax(x)) in the same way.
-template <class T>
-cudaError_t log_softmax_any_axis(const T* x, T* y, int64_t outer, int64_t dim, int64_t inner,
-                                 void* workspace, size_t workspace_bytes, cudaStream_t stream) {
-    using namespace any_axis;
-    return launch<Forward<Algorithm::log_softmax>>({outer, dim, inner}, workspace, workspace_bytes,
-                                                   stream, x, y);
-}
-
 }  // namespace smem_softmax

@@ -4,7 +4,7 @@
 //
 // Divides the work along any axis among blocks and threads, with pure functions of sizes, alignment and device.
 //   new here   tiles: all rows of a slab, and a number of columns that allows wide accesses and enough blocks
-//   used by    any_axis_softmax.cuh and any_axis_backward.cuh
+//   used by    any_axis_softmax.cuh and softmax.cuh
 #pragma once
 #include <algorithm>
 #include <numeric>

@@ -10,7 +10,7 @@
 //   accepts    float, __half, __nv_bfloat16, double; any width and any address; y may be x
 //   rows       as in 04
 //   source     (m, d): Milakov & Gimelshein 2018; a template parameter selects the blocks that share a row
-//              (cluster_softmax.cuh)
+//              (row_teams.cuh)
 #pragma once
 #include <cstddef>
 #include <cstring>
@@ -32,6 +32,13 @@ using warp_softmax::Pack;
 
 // ---------------------------------------------------------------- sets of elements
 
+// Returns the value to subtract from elements with maximum m: m, but 0 for -inf, because -inf - -inf would be
+// NaN.
+template <class Compute>
+__device__ Compute base_of(Compute m) {
+    return m == -static_cast<Compute>(INFINITY) ? 0 : m;
+}
+
 // A set of elements: its maximum m, and d, the sum of lifted_exp(x - m), as in 03.
 template <class Compute>
 struct __align__(2 * sizeof(Compute)) Normalizer {
@@ -41,13 +48,16 @@ struct __align__(2 * sizeof(Compute)) Normalizer {
     static __device__ Normalizer of_none() {
         return {-static_cast<Compute>(INFINITY), 0};
     }
+    __device__ Compute base() const {
+        return base_of(m);
+    }
 };
 
-// Returns the value to subtract from elements with maximum m: m, but 0 for -inf, because -inf - -inf would be
-// NaN.
+// Makes d relative to a larger maximum.
 template <class Compute>
-__device__ Compute base_of(Compute m) {
-    return m == -static_cast<Compute>(INFINITY) ? 0 : m;
+__device__ void raise(Normalizer<Compute>& set, Compute larger) {
+    set.d *= std::exp(set.m - base_of(larger));
+    set.m = larger;
 }
 
 template <class Compute>
@@ -141,6 +151,16 @@ __device__ void store_pack(uint4* to, const WidePack<T>& pack) {
     }
 }
 
+// Returns a pack that starts at any element.
+template <class T>
+__device__ uint4 load_elements(const uint4* from) {
+    const T* const elements = reinterpret_cast<const T*>(from);
+    WidePack<T> pack;
+#pragma unroll
+    for (int i = 0; i < kWidest<T>; ++i) pack.element[i] = elements[i];
+    return words_of<T>(pack);
+}
+
 // Returns a pack of one repeated element.
 template <class T>
 __device__ uint4 filled_pack(T element) {
@@ -219,30 +239,7 @@ __device__ Compute summand(Compute x) {
     }
 }
 
-// ---------------------------------------------------------------- what a thread does with its packs
-
-// Sums up a pack's summands.
-template <class T>
-__device__ ComputeOf<T> sum_of(uint4 words, ComputeOf<T> max) {
-    const Numbers<T> numbers = numbers_of<T>(words);
-    ComputeOf<T> sum = 0;
-#pragma unroll
-    for (const ComputeOf<T> number : numbers.of) sum += summand<T>(number - max);
-    return sum;
-}
-
-// Returns the set of some packs and one more element.
-template <class T, int kPacks>
-__device__ Normalizer<ComputeOf<T>> set_of(const uint4 (&packs)[kPacks], T element) {
-    auto m = static_cast<ComputeOf<T>>(element);
-#pragma unroll
-    for (const uint4 words : packs) m = max_with<T>(m, words);
-    const ComputeOf<T> base = base_of(m);
-    Normalizer<ComputeOf<T>> set{m, summand<T>(static_cast<ComputeOf<T>>(element) - base)};
-#pragma unroll
-    for (const uint4 words : packs) set.d += sum_of<T>(words, base);
-    return set;
-}
+// ---------------------------------------------------------------- the operation
 
 // Computes a row's results once its set is known. For 16-bit types, the division moves into the exponent: 2^(x
 // log2(e) - log2(sum)). This saves an instruction per element: 0.99 of a copy's speed instead of 0.975 at 2546
@@ -266,12 +263,12 @@ struct Results {
         }
     }
 
-    __device__ T of(T x) const {
-        const Compute result = raised(static_cast<Compute>(x));
+    __device__ T of(const T (&x)[1]) const {
+        const Compute result = raised(static_cast<Compute>(x[0]));
         return static_cast<T>(kRaised ? result * Compute(0x1p-16) : result);
     }
-    __device__ WidePack<T> of_pack(uint4 words) const {
-        const Numbers<T> numbers = numbers_of<T>(words);
+    __device__ WidePack<T> of_packs(const uint4 (&words)[1]) const {
+        const Numbers<T> numbers = numbers_of<T>(words[0]);
         WidePack<T> pack;
 #pragma unroll
         for (int i = 0; i < kWidest<T>; ++i)
@@ -301,6 +298,105 @@ private:
         }
     }
 };
+
+// Returns 1 / d up to a factor of 1 + 2^-22, without branches for denormals, because d is at least 1.
+__device__ inline float inverse_of(float d) {
+    return __fdividef(1.f, d);
+}
+__device__ inline double inverse_of(double d) {
+    return 1 / d;
+}
+
+// An operation is what a kernel computes of rows or columns: here softmax or log-softmax, in softmax_backward.cuh their
+// gradients.
+//   in, out      the tensors that it reads, and the tensor that it writes
+//   Set          to what it reduces a row: the sum d of its elements' terms, and perhaps a maximum
+//   Finish       computes the results of a row
+//   term         an element's term of d
+//   last_of      what result() needs of a column's d
+//   nothing      an element whose term is 0
+//   kFirstOfTerm the first input that term() needs
+//   kUnroll      packs in shared memory per step of a loop
+template <Algorithm kAlgorithm, class T>
+struct SoftmaxOf {
+    using Element = T;
+    using Compute = ComputeOf<T>;
+    using Set = Normalizer<Compute>;
+    using Finish = Results<kAlgorithm, T>;
+    static constexpr int kInputs = 1;
+    static constexpr int kFirstOfTerm = 0;
+    static constexpr bool kHasMaximum = true;
+    static constexpr int kUnroll = 2;
+    const T* in[kInputs];
+    T* out;
+
+    __host__ __device__ SoftmaxOf at(int64_t offset) const {
+        return {{in[0] + offset}, out + offset};
+    }
+    static __device__ T nothing() { return static_cast<T>(-static_cast<Compute>(INFINITY)); }
+    static __device__ Compute term(const Compute (&x)[kInputs], Compute base) {
+        return summand<T>(x[0] - base);
+    }
+    static __device__ Compute last_of(Compute d) {
+        return kAlgorithm == Algorithm::softmax ? inverse_of(d) : std::log(d / kLift<T>);
+    }
+    static __device__ T result(const Compute (&x)[kInputs], Compute base, Compute last) {
+        const Compute below = x[0] - base;
+        return static_cast<T>(kAlgorithm == Algorithm::softmax ? lifted_exp<T>(below) * last
+                                                               : below - last);
+    }
+};
+
+// Calls use(i, x) for each element i of a pack, where x are the numbers of all inputs.
+template <class T, int kInputs, class Use>
+__device__ void for_each_element(const uint4 (&words)[kInputs], Use use) {
+    Numbers<T> numbers[kInputs];
+#pragma unroll
+    for (int t = 0; t < kInputs; ++t) numbers[t] = numbers_of<T>(words[t]);
+#pragma unroll
+    for (int i = 0; i < kWidest<T>; ++i) {
+        ComputeOf<T> x[kInputs];
+#pragma unroll
+        for (int t = 0; t < kInputs; ++t) x[t] = numbers[t].of[i];
+        use(i, x);
+    }
+}
+
+// Adds the terms of a pack to a set whose maximum is known.
+template <class Operation>
+__device__ void add_terms(typename Operation::Set& set, const uint4 (&words)[Operation::kInputs]) {
+    typename Operation::Compute sum = 0;
+    for_each_element<typename Operation::Element>(
+        words, [&](int, const auto& x) { sum += Operation::term(x, set.base()); });
+    set.d += sum;
+}
+
+// Returns the set of some packs and one more element of each input.
+template <class Operation, int kPacks>
+__device__ auto set_of(const uint4 (&packs)[Operation::kInputs][kPacks],
+                       const typename Operation::Element (&end)[Operation::kInputs]) {
+    constexpr int kInputs = Operation::kInputs;
+    typename Operation::Compute x[kInputs];
+#pragma unroll
+    for (int t = 0; t < kInputs; ++t) x[t] = static_cast<typename Operation::Compute>(end[t]);
+    auto set = Operation::Set::of_none();
+    if constexpr (Operation::kHasMaximum) {
+        set.m = x[0];
+#pragma unroll
+        for (const uint4 words : packs[0]) {
+            set.m = max_with<typename Operation::Element>(set.m, words);
+        }
+    }
+    set.d = Operation::term(x, set.base());
+#pragma unroll
+    for (int p = 0; p < kPacks; ++p) {
+        uint4 words[kInputs];
+#pragma unroll
+        for (int t = 0; t < kInputs; ++t) words[t] = packs[t][p];
+        add_terms<Operation>(set, words);
+    }
+    return set;
+}
 
 // ---------------------------------------------------------------- the kernel
 
@@ -364,202 +460,131 @@ struct RowPart {
     }
 };
 
-// Thread t of a block has packs t, t + threads, ...: the first kPacks in registers, the next `kept` in shared
-// memory; the thread reads the others twice. kMore: true if a thread has more than kPacks. kWholeStores: true
-// if packs of y start at multiples of 16 bytes as those of x do. slice: packs of a row per block.
-template <Algorithm kAlgorithm, int kPacks, bool kMore, bool kWholeStores, class Team, class T>
+// Thread t of a block has packs t, t + threads, ... of each input: the first kPacks in registers, the next `kept` in
+// shared memory; the thread reads the others twice. kMore: true if a thread has more than kPacks. kWhole: true if packs
+// start at multiples of 16 bytes in all tensors; otherwise only those of the first input do. slice: packs of a row per
+// block.
+template <class Operation, int kPacks, bool kMore, bool kWhole, class Team>
 __global__ void __launch_bounds__(1024, 1)
-    row_on_chip_kernel(const T* x, T* y, Team team, int64_t cols, int64_t slice, int kept) {
-    using Compute = ComputeOf<T>;
-    constexpr Compute kNothing = -static_cast<Compute>(INFINITY);
-    __shared__ typename Team::template Scratch<Normalizer<Compute>> scratch;
-    __shared__ Normalizer<Compute> warps[32];
+    row_on_chip_kernel(Operation operation, Team team, int64_t cols, int64_t slice, int kept) {
+    using T = typename Operation::Element;
+    using Set = typename Operation::Set;
+    constexpr int kInputs = Operation::kInputs;
+    [[maybe_unused]] constexpr int kUnroll = Operation::kUnroll;
+    __shared__ typename Team::template Scratch<Set> scratch;
+    __shared__ Set warps[32];
     team.open(scratch);
     const int threads = blockDim.x;
     const int thread = threadIdx.x;
-    const T* const x_row = x + team.row() * cols;
-    T* const y_row = y + team.row() * cols;
-    const RowPart<T> part(x_row, cols, team.rank(), slice);
+    const Operation of_row = operation.at(team.row() * cols);
+    const RowPart<T> part(of_row.in[0], cols, team.rank(), slice);
     const int left = part.left;
-    const uint4* const from = part.packs_of(x_row);
-    uint4* const to = part.packs_of(y_row);
+    const uint4* from[kInputs];
+#pragma unroll
+    for (int i = 0; i < kInputs; ++i) from[i] = part.packs_of(of_row.in[i]);
+    uint4* const to = part.packs_of(of_row.out);
     uint4* const keep = reinterpret_cast<uint4*>(shared_bytes) + thread;
+    const auto fetch = [&](int i, int64_t offset) {
+        return kWhole || i == 0 ? from[i][offset] : load_elements<T>(from[i] + offset);
+    };
+    const auto kept_at = [&](int i, int p) { return keep + (i * kept + p - kPacks) * threads; };
 
-    uint4 held[kPacks];
-    const uint4 nothing = filled_pack(static_cast<T>(kNothing));
+    uint4 held[kInputs][kPacks];
+    const uint4 nothing = filled_pack(Operation::nothing());
 #pragma unroll
     for (int p = 0; p < kPacks; ++p) {
-        held[p] = nothing;
-        if (p * threads < left) held[p] = from[p * threads];
+#pragma unroll
+        for (int i = 0; i < kInputs; ++i) held[i][p] = nothing;
+        if (p * threads >= left) continue;
+#pragma unroll
+        for (int i = 0; i < kInputs; ++i) held[i][p] = fetch(i, p * threads);
     }
-    const T at_end = thread < part.ends ? x_row[part.end] : static_cast<T>(kNothing);
+    T end[kInputs];
+#pragma unroll
+    for (T& element : end) element = Operation::nothing();
+    if (thread < part.ends) {
+#pragma unroll
+        for (int i = 0; i < kInputs; ++i) end[i] = of_row.in[i][part.end];
+    }
     const int all = kMore ? (left + threads - 1) / threads : 0;
     const int known = min(all, kPacks + kept);
     if constexpr (kMore) {
+#pragma unroll 4
         for (int p = kPacks; p < known; ++p) {
-            __pipeline_memcpy_async(keep + (p - kPacks) * threads, from + int64_t{p} * threads, 16);
+#pragma unroll
+            for (int i = 0; i < kInputs; ++i) {
+                if (kWhole || i == 0) {
+                    __pipeline_memcpy_async(kept_at(i, p), from[i] + int64_t{p} * threads, 16);
+                } else {
+                    *kept_at(i, p) = fetch(i, int64_t{p} * threads);
+                }
+            }
         }
         __pipeline_commit();
     }
+    // Return pack p of each input: where it is kept, or read again.
+    const auto kept_words = [&](int p, uint4(&words)[kInputs]) {
+#pragma unroll
+        for (int i = 0; i < kInputs; ++i) words[i] = *kept_at(i, p);
+    };
+    const auto read_words = [&](int p, uint4(&words)[kInputs]) {
+#pragma unroll
+        for (int i = 0; i < kInputs; ++i) words[i] = fetch(i, int64_t{p} * threads);
+    };
 
     // Computes the thread's set from its registers, its shared memory, and the packs that it reads twice.
-    auto mine = set_of<T>(held, at_end);
+    Set mine = set_of<Operation>(held, end);
+    uint4 words[kInputs];
     if constexpr (kMore) {
         __pipeline_wait_prior(0);
-        auto more = Normalizer<Compute>::of_none();
+        if constexpr (Operation::kHasMaximum) {
+            auto larger = mine.m;
 #pragma unroll 4
-        for (int p = kPacks; p < known; ++p) {
-            more.m = max_with<T>(more.m, keep[(p - kPacks) * threads]);
+            for (int p = kPacks; p < known; ++p) larger = max_with<T>(larger, *kept_at(0, p));
+            raise(mine, larger);
         }
-#pragma unroll 2
+#pragma unroll kUnroll
         for (int p = kPacks; p < known; ++p) {
-            more.d += sum_of<T>(keep[(p - kPacks) * threads], base_of(more.m));
+            kept_words(p, words);
+            add_terms<Operation>(mine, words);
         }
 #pragma unroll 2
         for (int p = known; p < all; ++p) {
-            const uint4 words = from[int64_t{p} * threads];
-            const Compute larger = max_with<T>(more.m, words);
-            more.d =
-                more.d * std::exp(more.m - base_of(larger)) + sum_of<T>(words, base_of(larger));
-            more.m = larger;
+            read_words(p, words);
+            if constexpr (Operation::kHasMaximum) raise(mine, max_with<T>(mine.m, words[0]));
+            add_terms<Operation>(mine, words);
         }
-        mine = merged(mine, more);
     }
 
     mine = merge_in_warp(mine);
     if (thread % 32 == 0) warps[thread / 32] = mine;
     __syncthreads();
     if (thread < 32) mine = merge_in_warp(warps, (threads + 31) / 32);
-    const Results<kAlgorithm, T> results(team.exchange(scratch, mine));
+    const typename Operation::Finish finish(team.exchange(scratch, mine));
 
-    const auto give = [&](int64_t offset, const uint4& words) {
-        store_pack<kWholeStores, T>(to + offset, results.of_pack(words));
+    const auto give = [&](int64_t offset) {
+        store_pack<kWhole, T>(to + offset, finish.of_packs(words));
     };
 #pragma unroll
     for (int p = 0; p < kPacks; ++p) {
-        if (p * threads < left) give(p * threads, as_new<T>(held[p]));
+        if (p * threads >= left) continue;
+#pragma unroll
+        for (int i = 0; i < kInputs; ++i) words[i] = as_new<T>(held[i][p]);
+        give(p * threads);
     }
-    if (thread < part.ends) y_row[part.end] = results.of(at_end);
+    if (thread < part.ends) of_row.out[part.end] = finish.of(end);
     if constexpr (kMore) {
-#pragma unroll 2
+#pragma unroll kUnroll
         for (int p = kPacks; p < known; ++p) {
-            give(int64_t{p} * threads, keep[(p - kPacks) * threads]);
+            kept_words(p, words);
+            give(int64_t{p} * threads);
         }
 #pragma unroll 2
         for (int p = known; p < all; ++p) {
-            give(int64_t{p} * threads, from[int64_t{p} * threads]);
+            read_words(p, words);
+            give(int64_t{p} * threads);
         }
     }
-}
-
-// ---------------------------------------------------------------- the launch
-
-// Sets an attribute of a kernel once per device, always to the same value, because another host thread may be
-// about to launch the kernel. (A cudaDeviceReset undoes the setting, which this function does not notice.)
-template <class... Parameters>
-cudaError_t set_once(void (*kernel)(Parameters...), cudaFuncAttribute attribute, int value) {
-    const auto set = [&](int*, int) { return cudaFuncSetAttribute(kernel, attribute, value); };
-    return ask_once(&value, set, std::pair(reinterpret_cast<const void*>(kernel), attribute));
-}
-
-// A slice is a block's part of a row: `packs` packs for `threads` threads. If a kernel reads several tensors, a
-// thread has packs of each tensor.
-struct Slice {
-    int64_t packs;
-    int threads;
-    int tensors;
-    int held;  // packs per thread and tensor in registers; 0 for rows in turn
-    int kept;  // packs per thread and tensor in shared memory
-    bool more() const { return packs > int64_t{held} * threads; }
-    int64_t on_chip() const { return int64_t{held + kept} * threads; }  // packs
-    size_t shared() const { return static_cast<size_t>(kept) * tensors * threads * 16; }
-};
-
-inline int64_t divided_up(int64_t a, int64_t b) {
-    return (a + b - 1) / b;
-}
-
-// Returns the slice of a block that may use `room` bytes of shared memory.
-inline Slice slice_of(int64_t packs, int threads, int tensors, int64_t room) {
-    const int held = kHeld / tensors;
-    const int64_t kept =
-        std::min(divided_up(packs, threads) - held, room / (int64_t{16} * tensors * threads));
-    return {packs, threads, tensors, held, static_cast<int>(std::max<int64_t>(0, kept))};
-}
-
-// Returns the number of threads, whole warps up to 1024, that hold `packs` packs in registers, `held` each.
-inline int threads_for(int64_t packs, int held = kHeld) {
-    return static_cast<int>(
-        std::min<int64_t>(1024, std::max<int64_t>(1, divided_up(packs, 32 * held)) * 32));
-}
-
-// Returns the maximum number of packs in a row.
-template <class T>
-int64_t packs_of(int64_t cols) {
-    return cols / kWidest<T>;
-}
-
-// True if packs of 16 bytes start at the same elements of x and y.
-template <class T>
-bool have_one_alignment(const T* x, const T* y) {
-    return (reinterpret_cast<uintptr_t>(x) - reinterpret_cast<uintptr_t>(y)) % 16 == 0;
-}
-
-// Checks pointers and sizes; returns cudaErrorInvalidValue if any is invalid. Sets *empty to true if there is
-// nothing to do.
-template <class T>
-cudaError_t check_rows(const T* x, const T* y, int64_t rows, int64_t cols, bool* empty) {
-    constexpr int64_t kMaxCols = INT32_MAX;  // the kernels count packs in 32 bits
-    *empty = rows == 0 || cols == 0;
-    if (rows < 0 || cols < 0 || cols > kMaxCols) return cudaErrorInvalidValue;
-    if (*empty) return cudaSuccess;
-    const auto is_no_address = [](const T* p) {
-        return p == nullptr || reinterpret_cast<uintptr_t>(p) % sizeof(T) != 0;
-    };
-    return is_no_address(x) || is_no_address(y) ? cudaErrorInvalidValue : cudaSuccess;
-}
-
-// Launches a block per row, of any width. Asynchronous on stream.
-template <Algorithm kAlgorithm, class T>
-cudaError_t launch_online_cached(const T* x, T* y, int64_t rows, int64_t cols,
-                                 cudaStream_t stream) {
-    constexpr int64_t kMaxBlocks = INT32_MAX;  // of one launch
-    bool empty = false;
-    cudaError_t error = check_rows(x, y, rows, cols, &empty);
-    if (error != cudaSuccess || empty) return error;
-    const int64_t room = room_for_rows();
-    const int64_t packs = packs_of<T>(cols);
-    const Slice slice = slice_of(packs, threads_for(packs), 1, room);
-    const auto kernel =
-        !have_one_alignment(x, y) ? row_on_chip_kernel<kAlgorithm, kHeld, true, false, Block, T>
-        : slice.more()            ? row_on_chip_kernel<kAlgorithm, kHeld, true, true, Block, T>
-                                  : row_on_chip_kernel<kAlgorithm, kHeld, false, true, Block, T>;
-    if (slice.shared() > 0) {
-        error =
-            set_once(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(room));
-        if (error != cudaSuccess) return error;
-    }
-    for (int64_t row = 0; row < rows; row += kMaxBlocks) {
-        const auto blocks = static_cast<unsigned>(std::min(rows - row, kMaxBlocks));
-        kernel<<<blocks, slice.threads, slice.shared(), stream>>>(
-            x + row * cols, y + row * cols, Block{}, cols, slice.packs, slice.kept);
-    }
-    return cudaGetLastError();
-}
-
-// Computes the softmax of each row of x into y (rows x cols, device memory, y may be x), of any width.
-// Asynchronous on stream. Returns cudaErrorInvalidValue for a null or misaligned pointer or a negative size.
-template <class T>
-cudaError_t online_cached_softmax(const T* x, T* y, int64_t rows, int64_t cols,
-                                  cudaStream_t stream) {
-    return launch_online_cached<Algorithm::softmax>(x, y, rows, cols, stream);
-}
-
-// Computes log(softmax(x)) in the same way.
-template <class T>
-cudaError_t online_cached_log_softmax(const T* x, T* y, int64_t rows, int64_t cols,
-                                      cudaStream_t stream) {
-    return launch_online_cached<Algorithm::log_softmax>(x, y, rows, cols, stream);
 }
 
 }  // namespace smem_softmax

@@ -9,7 +9,7 @@
 //   traffic    1 read + 1 write per element while the registers of up to 256 blocks hold a row: 5.2 million
 //              floats on an H200; 2 reads per other element
 //   accepts    as online_cached.cuh
-//   used by    cluster_softmax.cuh and softmax_backward.cuh
+//   used by    row_launch.cuh
 #pragma once
 #include "online_cached.cuh"
 
@@ -96,30 +96,6 @@ __host__ __device__ constexpr int turn_packs(int elements, int tensors) {
     return elements == kWidest<double> && tensors == 1 ? 8 : 20;
 }
 
-// The computation of softmax on a row; softmax_backward.cuh contains that of the gradients.
-template <Algorithm kAlgorithm, class T>
-struct SoftmaxOfRows {
-    using Element = T;
-    using Set = Normalizer<ComputeOf<T>>;
-    using Finish = Results<kAlgorithm, T>;
-    static constexpr int kInputs = 1;
-    const T* in[kInputs];
-    T* out;
-
-    static __device__ T nothing() { return static_cast<T>(-static_cast<ComputeOf<T>>(INFINITY)); }
-    template <int kPacks>
-    static __device__ Set set_of_inputs(const uint4 (&packs)[kInputs][kPacks],
-                                        const T (&element)[kInputs]) {
-        return set_of<T>(packs[0], element[0]);
-    }
-    static __device__ T result(const Finish& finish, const T (&element)[kInputs]) {
-        return finish.of(element[0]);
-    }
-    static __device__ WidePack<T> results(const Finish& finish, const uint4 (&words)[kInputs][1]) {
-        return finish.of_pack(words[0][0]);
-    }
-};
-
 // A block computes the rows of its grid column in turn. It holds one row in registers and sums it up, while the
 // row before waits in shared memory for the other blocks' sums. So these sums have the time of a whole row to
 // arrive. Even so, the block starts to read them before it sums up its row, and uses them afterwards. Share of a
@@ -129,13 +105,14 @@ struct SoftmaxOfRows {
 // load a pack of the next row into the free registers. So loads start with the first result: 0.94 instead of 0.91
 // at 2000 x 1000000 floats, and 0.96 instead of 0.91 for gradients of 288 x 464896. The block reads only one row
 // ahead: loads for a later row would delay the last packs of the row that all blocks wait for (0.82).
-template <class Work>
-__device__ void rows_in_turn(const Work& work, const Turns<typename Work::Set>& turns, int64_t cols,
-                             int64_t slice) {
-    using T = typename Work::Element;
-    using Set = typename Work::Set;
+template <class Operation>
+__global__ void __launch_bounds__(kTurnThreads, 2)
+    rows_in_turn_kernel(Operation operation, Turns<typename Operation::Set> turns, int64_t cols,
+                        int64_t slice, int /*kept: all packs go to shared memory*/) {
+    using T = typename Operation::Element;
+    using Set = typename Operation::Set;
     using Note = typename Board<Set>::Note;
-    constexpr int kInputs = Work::kInputs;
+    constexpr int kInputs = Operation::kInputs;
     constexpr int kPacks = turn_packs(kWidest<T>, kInputs) / kInputs;
     constexpr int threads = kTurnThreads;
     constexpr int kAgain = 2;  // packs per step of those that are read twice
@@ -146,18 +123,19 @@ __device__ void rows_in_turn(const Work& work, const Turns<typename Work::Set>& 
     uint4* const keep = reinterpret_cast<uint4*>(shared_bytes) + thread;
     const auto place_of = [](int input, int p) { return (p * kInputs + input) * threads; };
     const auto part_of = [&](int row) {
-        RowPart<T> part(work.in[0] + row * cols, cols, blockIdx.y, slice);
+        RowPart<T> part(operation.in[0] + row * cols, cols, blockIdx.y, slice);
         if (row >= turns.rows) part.left = part.ends = 0;  // a row past the end has no packs
         return part;
     };
     const auto fetch = [&](uint4& words, const RowPart<T>& part, const T* in_row, int p) {
-        words = filled_pack(Work::nothing());
+        words = filled_pack(Operation::nothing());
         if (p * threads < part.left) words = part.packs_of(in_row)[int64_t{p} * threads];
     };
     const auto fetch_end = [&](auto& element, const RowPart<T>& part, int row) {
 #pragma unroll
         for (int i = 0; i < kInputs; ++i) {
-            element[i] = thread < part.ends ? work.in[i][row * cols + part.end] : Work::nothing();
+            element[i] =
+                thread < part.ends ? operation.in[i][row * cols + part.end] : Operation::nothing();
         }
     };
 
@@ -165,7 +143,7 @@ __device__ void rows_in_turn(const Work& work, const Turns<typename Work::Set>& 
     T end[kInputs];
     const auto load = [&](int p, const RowPart<T>& part, int row) {
 #pragma unroll
-        for (int i = 0; i < kInputs; ++i) fetch(held[i][p], part, work.in[i] + row * cols, p);
+        for (int i = 0; i < kInputs; ++i) fetch(held[i][p], part, operation.in[i] + row * cols, p);
     };
     const auto put_aside = [&](int p, const RowPart<T>& part) {
 #pragma unroll
@@ -189,7 +167,7 @@ __device__ void rows_in_turn(const Work& work, const Turns<typename Work::Set>& 
 
         const RowPart<T> part = part_of(row);
         if (row < turns.rows) {
-            Set mine = Work::set_of_inputs(held, end);
+            Set mine = set_of<Operation>(held, end);
             const int all = (part.left + threads - 1) / threads;
 #pragma unroll 1  // no registers are left to unroll
             for (int p = kPacks; p < all; p += kAgain) {
@@ -197,13 +175,13 @@ __device__ void rows_in_turn(const Work& work, const Turns<typename Work::Set>& 
                 T none[kInputs];
 #pragma unroll
                 for (int i = 0; i < kInputs; ++i) {
-                    none[i] = Work::nothing();
+                    none[i] = Operation::nothing();
 #pragma unroll
                     for (int a = 0; a < kAgain; ++a) {
-                        fetch(more[i][a], part, work.in[i] + row * cols, p + a);
+                        fetch(more[i][a], part, operation.in[i] + row * cols, p + a);
                     }
                 }
-                mine = merged(mine, Work::set_of_inputs(more, none));
+                mine = merged(mine, set_of<Operation>(more, none));
             }
             mine = merge_in_warp(mine);
             if (thread % 32 == 0) of_warp[turn % 2][thread / 32] = mine;
@@ -224,19 +202,19 @@ __device__ void rows_in_turn(const Work& work, const Turns<typename Work::Set>& 
                 __nanosleep(20);
                 note = turns.board.look(before, thread);
             }
-            const typename Work::Finish finish(
+            const typename Operation::Finish finish(
                 merge_in_block(asks ? bits_as<Set>(note) : Set::of_none(),
                                static_cast<int>(gridDim.y), heard_of_warp[turn % 2]));
             const RowPart<T> part_before = part_of(before);
-            T* const out_row = work.out + before * cols;
+            T* const out_row = operation.out + before * cols;
             uint4* const to = part_before.packs_of(out_row);
-            uint4 words[kInputs][1];
+            uint4 words[kInputs];
 #pragma unroll
             for (int p = 0; p < kPacks; ++p) {
                 if (p * threads < part_before.left) {
 #pragma unroll
-                    for (int i = 0; i < kInputs; ++i) words[i][0] = keep[place_of(i, p)];
-                    to[int64_t{p} * threads] = words_of<T>(Work::results(finish, words));
+                    for (int i = 0; i < kInputs; ++i) words[i] = keep[place_of(i, p)];
+                    to[int64_t{p} * threads] = words_of<T>(finish.of_packs(words));
                 }
                 put_aside(p, part);
                 load(p, part_after, after);
@@ -245,28 +223,19 @@ __device__ void rows_in_turn(const Work& work, const Turns<typename Work::Set>& 
             for (int p = kPacks; p * threads < part_before.left; ++p) {
 #pragma unroll
                 for (int i = 0; i < kInputs; ++i) {
-                    fetch(words[i][0], part_before, work.in[i] + before * cols, p);
+                    fetch(words[i], part_before, operation.in[i] + before * cols, p);
                 }
-                to[int64_t{p} * threads] = words_of<T>(Work::results(finish, words));
+                to[int64_t{p} * threads] = words_of<T>(finish.of_packs(words));
             }
             if (thread < part_before.ends) {
                 T element[kInputs];
                 fetch_end(element, part_before, before);
-                out_row[part_before.end] = Work::result(finish, element);
+                out_row[part_before.end] = finish.of(element);
             }
         }
         if (row >= turns.rows) return;
         fetch_end(end, part_after, after);
     }
-}
-
-// Computes softmax or log-softmax of rows in turn. (The kernel ignores `kept`: all packs of a row go to shared
-// memory.)
-template <Algorithm kAlgorithm, class T>
-__global__ void __launch_bounds__(kTurnThreads, 2)
-    rows_in_turn_kernel(const T* x, T* y, Turns<Normalizer<ComputeOf<T>>> turns, int64_t cols,
-                        int64_t slice, int /*kept*/) {
-    rows_in_turn(SoftmaxOfRows<kAlgorithm, T>{{x}, y}, turns, cols, slice);
 }
 
 }  // namespace smem_softmax

@@ -15,7 +15,7 @@
 #include <iterator>
 #include <optional>
 
-#include "online_cached.cuh"
+#include "row_launch.cuh"
 
 namespace smem_softmax {
 
@@ -286,6 +286,9 @@ bool are_aligned(const T* x, const T* y) {
     return (reinterpret_cast<uintptr_t>(x) | reinterpret_cast<uintptr_t>(y)) % 16 == 0;
 }
 
+// Launches softmax or log-softmax of each row. Returns cudaErrorInvalidValue for a null or misaligned pointer, a negative
+// size, or more than 32 kB of whole packs of 16 bytes; if rows are not whole packs, or x or y is not aligned to 16 bytes,
+// more than 4096 columns.
 template <Algorithm kAlgorithm, class T>
 cudaError_t launch_short_rows(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
     bool empty = false;
@@ -294,21 +297,6 @@ cudaError_t launch_short_rows(const T* x, T* y, int64_t rows, int64_t cols, cuda
     const auto tile = tile_for_rows<T>(rows, cols, are_aligned(x, y),
                                        device_attribute(cudaDevAttrMultiProcessorCount));
     return tile ? launch_tile<kAlgorithm>(*tile, x, y, rows, cols, stream) : cudaErrorInvalidValue;
-}
-
-// Computes the softmax of each row of x into y (rows x cols, device memory, y may be x). cols: up to 32 kB of whole
-// packs of 16 bytes if x and y are aligned to 16 bytes, otherwise up to 4096 elements. Asynchronous on stream.
-// Returns cudaErrorInvalidValue for a null or misaligned pointer, a negative size, or too many columns.
-template <class T>
-cudaError_t short_rows_softmax(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
-    return launch_short_rows<Algorithm::softmax>(x, y, rows, cols, stream);
-}
-
-// Computes log(softmax(x)) in the same way.
-template <class T>
-cudaError_t short_rows_log_softmax(const T* x, T* y, int64_t rows, int64_t cols,
-                                   cudaStream_t stream) {
-    return launch_short_rows<Algorithm::log_softmax>(x, y, rows, cols, stream);
 }
 
 }  // namespace smem_softmax

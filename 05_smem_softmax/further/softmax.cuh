@@ -14,16 +14,17 @@
 #pragma once
 #include "../../04_warp_softmax/further/any_width.cuh"
 #include "../../04_warp_softmax/further/warp_softmax_backward.cuh"
-#include "any_axis_backward.cuh"
 #include "any_axis_softmax.cuh"
-#include "cluster_softmax.cuh"
+#include "row_launch.cuh"
 #include "short_rows.cuh"
 #include "softmax_backward.cuh"
 
 namespace softmax_stages {
 
 using smem_softmax::Cut;
+using smem_softmax::GradientOf;
 using smem_softmax::Share;
+using smem_softmax::SoftmaxOf;
 using smem_softmax::Tile;
 using warp_softmax::Algorithm;
 
@@ -136,26 +137,48 @@ double cut_us(const Cut& cut, int64_t rows, int64_t cols, const Chip& chip) {
 
 // ---------------------------------------------------------------- plans
 
-// Returns the plan for rows x cols elements along the last axis. (It omits 03's split_row, which does the work of
-// a cluster or the grid, but only for floats.)
+// Returns the plan in which the blocks of a cut share a row. The plan of a gradient has no prediction.
+template <class Operation>
+SoftmaxPlan plan_of_cut(int64_t rows, int64_t cols, const Chip& chip, bool has_scratch) {
+    using T = typename Operation::Element;
+    constexpr Tier kTiers[] = {Tier::block, Tier::cluster, Tier::grid};
+    constexpr const char* kReasons[] = {"a block has the row on the chip",
+                                        "more than a block's registers",
+                                        "too few or too long rows for clusters"};
+    SoftmaxPlan plan{};
+    plan.cut =
+        smem_softmax::cut_for(rows, smem_softmax::packs_of<T>(cols), smem_softmax::kWidest<T>,
+                              Operation::kInputs, chip, has_scratch);
+    plan.tier = kTiers[static_cast<int>(plan.cut.share)];
+    plan.us = Operation::kInputs == 1 ? cut_us<T>(plan.cut, rows, cols, chip) : 0;
+    plan.reason = kReasons[static_cast<int>(plan.cut.share)];
+    plan.workspace_bytes = smem_softmax::workspace_bytes_of(plan.cut, rows);
+    return plan;
+}
+
+// Returns the plan along the middle axis.
+template <class Operation>
+SoftmaxPlan plan_of_columns(const smem_softmax::any_axis::Sizes& sizes, const Chip& chip,
+                            bool has_scratch, bool aligned) {
+    namespace any_axis = smem_softmax::any_axis;
+    SoftmaxPlan plan{};
+    plan.tier = Tier::columns;
+    plan.columns = any_axis::tiling_for<typename Operation::Element>(
+        sizes, Operation::kInputs, aligned ? 0 : -1, any_axis::device_of(chip), has_scratch);
+    plan.workspace_bytes = any_axis::sums_bytes<Operation>(plan.columns, sizes);
+    plan.reason = plan.columns.packs > 0   ? "blocks have columns in registers"
+                  : plan.columns.held      ? "blocks have columns in shared memory"
+                  : plan.columns.parts > 0 ? "more than the chip can keep: sums by a first launch"
+                                           : "more than the chip can keep: two reads";
+    return plan;
+}
+
+// Returns the faster of `best` and of the plan of short rows with the least predicted time. (It omits 03's split_row,
+// which does the work of a cluster or the grid, but only for floats. 04 accepts rows twice as long, but is slower there:
+// 17.9 instead of 17.0 us at 4000 x 2016 floats.)
 template <class T>
-SoftmaxPlan plan_of_rows(int64_t rows, int64_t cols, const Chip& chip, size_t workspace_bytes,
-                         bool aligned) {
-    const auto of_cut = [&](bool has_scratch) {
-        constexpr Tier kTiers[] = {Tier::block, Tier::cluster, Tier::grid};
-        constexpr const char* kReasons[] = {"a block has the row on the chip",
-                                            "more than a block's registers",
-                                            "too few or too long rows for clusters"};
-        SoftmaxPlan one{};
-        one.cut = smem_softmax::cut_for(rows, smem_softmax::packs_of<T>(cols),
-                                        smem_softmax::kWidest<T>, 1, chip, has_scratch);
-        one.tier = kTiers[static_cast<int>(one.cut.share)];
-        one.us = cut_us<T>(one.cut, rows, cols, chip);
-        one.workspace_bytes = smem_softmax::workspace_bytes_of(one.cut, rows);
-        one.reason = kReasons[static_cast<int>(one.cut.share)];
-        return one;
-    };
-    SoftmaxPlan best = of_cut(false);
+SoftmaxPlan plan_of_short_rows(SoftmaxPlan best, int64_t rows, int64_t cols, const Chip& chip,
+                               bool aligned) {
     const auto consider = [&](Tier tier, const Tile& tile, double us, const char* reason) {
         if (us <= best.us) best = {tier, tile, {}, us, reason, 0, 0, 0, {}};
     };
@@ -166,91 +189,54 @@ SoftmaxPlan plan_of_rows(int64_t rows, int64_t cols, const Chip& chip, size_t wo
                                         : "a short row: fewest instructions");
         }
     }
-    // (04 accepts rows twice as long, but is slower there: 17.9 instead of 17.0 us at 4000 x 2016 floats.)
     if (cols * static_cast<int64_t>(sizeof(T)) <= 4096) {
         consider(Tier::lanes, {}, lanes_us<T>(rows, cols, chip), "a warp has the row in registers");
     }
-    const SoftmaxPlan most = of_cut(true);
-    if (most.us >= best.us) return best;
-    if (most.workspace_bytes <= workspace_bytes) return most;
+    return best;
+}
+
+// Returns the plan of an operation. aligned: true if all tensors start at multiples of 16 bytes.
+template <class Operation>
+SoftmaxPlan plan_of(int64_t rows, int64_t cols, const SoftmaxOptions& options, const Chip& chip,
+                    size_t bytes, bool aligned) {
+    using T = typename Operation::Element;
+    constexpr bool kForward = Operation::kInputs == 1;
+    const bool along_rows = options.inner == 1;
+    const auto plan_with = [&](bool has_scratch) {
+        return along_rows ? plan_of_cut<Operation>(rows, cols, chip, has_scratch)
+                          : plan_of_columns<Operation>({rows, cols, options.inner}, chip,
+                                                       has_scratch, aligned);
+    };
+    SoftmaxPlan best = plan_with(false);
+    if (along_rows && !kForward && cols <= 32 * warp_softmax::kMaxHeldBackward<T>) {
+        best = {Tier::lanes, {}, {}, 0, "a warp has the row in registers", 0, 0, 0, {}};
+        return best;
+    }
+    if (along_rows && kForward) best = plan_of_short_rows<T>(best, rows, cols, chip, aligned);
+    const SoftmaxPlan most = plan_with(true);
+    const bool better =
+        along_rows && kForward ? most.us < best.us : most.workspace_bytes > best.workspace_bytes;
+    if (!better) return best;
+    if (most.workspace_bytes <= bytes) return most;
     best.more_workspace_bytes = most.workspace_bytes;
     best.us_with_more = most.us;
     return best;
 }
 
-// Returns the plan along the middle axis. tensors: tensors that the kernel reads; numbers: numbers per column in
-// a partial result.
-template <class T>
-SoftmaxPlan plan_of_columns(int64_t outer, int64_t dim, int64_t inner, int tensors, int numbers,
-                            const Chip& chip, size_t workspace_bytes, bool aligned) {
-    namespace any_axis = smem_softmax::any_axis;
-    const any_axis::Sizes sizes{outer, dim, inner};
-    const auto plan_with = [&](bool scratch) {
-        SoftmaxPlan one{};
-        one.tier = Tier::columns;
-        one.columns = any_axis::tiling_for<T>(sizes, tensors, aligned ? 0 : -1,
-                                              any_axis::device_of(chip), scratch);
-        one.workspace_bytes =
-            one.columns.sums_bytes(sizes, numbers * sizeof(warp_softmax::ComputeOf<T>));
-        one.reason = one.columns.packs > 0   ? "blocks have columns in registers"
-                     : one.columns.held      ? "blocks have columns in shared memory"
-                     : one.columns.parts > 0 ? "more than the chip can keep: sums by a first launch"
-                                             : "more than the chip can keep: two reads";
-        return one;
-    };
-    SoftmaxPlan best = plan_with(false);
-    const SoftmaxPlan most = plan_with(true);
-    if (most.workspace_bytes > best.workspace_bytes) {
-        if (most.workspace_bytes <= workspace_bytes) return most;
-        best.more_workspace_bytes = most.workspace_bytes;
-    }
-    return best;
-}
-
-// Return the plan of softmax and log_softmax. aligned: true if x and y start at multiples of 16 bytes.
 template <class T>
 SoftmaxPlan softmax_plan(int64_t rows, int64_t cols, const SoftmaxOptions& options,
                          const Chip& chip, size_t bytes = 0, bool aligned = true) {
-    return options.inner == 1
-               ? plan_of_rows<T>(rows, cols, chip, bytes, aligned)
-               : plan_of_columns<T>(rows, cols, options.inner, 1, 2, chip, bytes, aligned);
+    return plan_of<SoftmaxOf<Algorithm::softmax, T>>(rows, cols, options, chip, bytes, aligned);
 }
 template <class T>
 SoftmaxPlan log_softmax_plan(int64_t rows, int64_t cols, const SoftmaxOptions& options,
                              const Chip& chip, size_t bytes = 0, bool aligned = true) {
     return softmax_plan<T>(rows, cols, options, chip, bytes, aligned);
 }
-
-// Return the plan of both gradients. aligned: true if y, dy and dx start at multiples of 16 bytes.
 template <class T>
 SoftmaxPlan softmax_backward_plan(int64_t rows, int64_t cols, const SoftmaxOptions& options,
                                   const Chip& chip, size_t bytes = 0, bool aligned = true) {
-    if (options.inner != 1)
-        return plan_of_columns<T>(rows, cols, options.inner, 2, 1, chip, bytes, aligned);
-    SoftmaxPlan best{};
-    if (cols <= 32 * warp_softmax::kMaxHeldBackward<T>) {
-        best.tier = Tier::lanes;
-        best.reason = "a warp has the row in registers";
-        return best;
-    }
-    constexpr Tier kTiers[] = {Tier::block, Tier::cluster, Tier::grid};
-    constexpr const char* kReasons[] = {"a block has both rows on the chip",
-                                        "more than a block's registers",
-                                        "too few or too long rows for clusters"};
-    const auto cut_with = [&](bool has_scratch) {
-        return smem_softmax::cut_for(rows, smem_softmax::packs_of<T>(cols),
-                                     smem_softmax::kWidest<T>, 2, chip, has_scratch);
-    };
-    best.cut = cut_with(true);
-    best.workspace_bytes = smem_softmax::workspace_bytes_of(best.cut, rows);
-    if (best.workspace_bytes > bytes) {
-        best.more_workspace_bytes = best.workspace_bytes;
-        best.workspace_bytes = 0;
-        best.cut = cut_with(false);
-    }
-    best.tier = kTiers[static_cast<int>(best.cut.share)];
-    best.reason = kReasons[static_cast<int>(best.cut.share)];
-    return best;
+    return plan_of<GradientOf<Algorithm::softmax, T>>(rows, cols, options, chip, bytes, aligned);
 }
 template <class T>
 SoftmaxPlan log_softmax_backward_plan(int64_t rows, int64_t cols, const SoftmaxOptions& options,
@@ -260,26 +246,29 @@ SoftmaxPlan log_softmax_backward_plan(int64_t rows, int64_t cols, const SoftmaxO
 
 // ---------------------------------------------------------------- workspaces
 
-// Stores the largest workspace size that a plan uses at any alignment. columns() returns the size along another
-// axis; plan(aligned) returns the plan along the last axis.
-template <class Columns, class PlanOf>
+// Stores the largest workspace size that a plan uses at any alignment.
+template <class Operation>
 cudaError_t most_workspace_bytes(size_t* bytes, int64_t rows, int64_t cols,
-                                 const SoftmaxOptions& options, Columns columns, PlanOf plan) {
+                                 const SoftmaxOptions& options) {
     if (bytes == nullptr) return cudaErrorInvalidValue;
     *bytes = 0;
     if (rows < 0 || cols < 0 || cols > INT32_MAX || options.inner < 0) return cudaErrorInvalidValue;
     if (rows == 0 || cols == 0 || options.inner == 0) return cudaSuccess;
-    *bytes = options.inner != 1 ? columns(rows, cols, options.inner)
-                                : std::max(plan(true).workspace_bytes, plan(false).workspace_bytes);
+    if (options.inner != 1) {
+        *bytes = smem_softmax::any_axis::workspace_bytes<Operation>({rows, cols, options.inner});
+        return cudaSuccess;
+    }
+    for (const bool aligned : {true, false}) {
+        const SoftmaxPlan plan =
+            plan_of<Operation>(rows, cols, options, this_chip(), SIZE_MAX, aligned);
+        *bytes = std::max(*bytes, plan.workspace_bytes);
+    }
     return cudaSuccess;
 }
 template <class T>
 cudaError_t softmax_workspace_bytes(size_t* bytes, int64_t rows, int64_t cols,
                                     const SoftmaxOptions& options) {
-    return most_workspace_bytes(
-        bytes, rows, cols, options, smem_softmax::any_axis_workspace_bytes<T>, [&](bool aligned) {
-            return softmax_plan<T>(rows, cols, options, this_chip(), SIZE_MAX, aligned);
-        });
+    return most_workspace_bytes<SoftmaxOf<Algorithm::softmax, T>>(bytes, rows, cols, options);
 }
 template <class T>
 cudaError_t log_softmax_workspace_bytes(size_t* bytes, int64_t rows, int64_t cols,
@@ -289,11 +278,7 @@ cudaError_t log_softmax_workspace_bytes(size_t* bytes, int64_t rows, int64_t col
 template <class T>
 cudaError_t softmax_backward_workspace_bytes(size_t* bytes, int64_t rows, int64_t cols,
                                              const SoftmaxOptions& options) {
-    return most_workspace_bytes(
-        bytes, rows, cols, options, smem_softmax::any_axis_backward_workspace_bytes<T>,
-        [&](bool aligned) {
-            return softmax_backward_plan<T>(rows, cols, options, this_chip(), SIZE_MAX, aligned);
-        });
+    return most_workspace_bytes<GradientOf<Algorithm::softmax, T>>(bytes, rows, cols, options);
 }
 template <class T>
 cudaError_t log_softmax_backward_workspace_bytes(size_t* bytes, int64_t rows, int64_t cols,
@@ -303,15 +288,17 @@ cudaError_t log_softmax_backward_workspace_bytes(size_t* bytes, int64_t rows, in
 
 // ---------------------------------------------------------------- the calls
 
-// Launches the kernel that the plan of these rows chooses.
+// Launches softmax or log-softmax of rows as their plan says.
 template <Algorithm kAlgorithm, class T>
-cudaError_t softmax_of_rows(const T* x, T* y, int64_t rows, int64_t cols, void* workspace,
-                            size_t bytes, cudaStream_t stream) {
+cudaError_t launch_along_rows(const SoftmaxOf<kAlgorithm, T>& operation, int64_t rows, int64_t cols,
+                              void* workspace, size_t bytes, cudaStream_t stream) {
+    const T* const x = operation.in[0];
+    T* const y = operation.out;
     bool empty = false;
     const cudaError_t error = smem_softmax::check_rows(x, y, rows, cols, &empty);
     if (error != cudaSuccess || empty) return error;
     const SoftmaxPlan best =
-        plan_of_rows<T>(rows, cols, this_chip(), bytes, smem_softmax::are_aligned(x, y));
+        softmax_plan<T>(rows, cols, {}, this_chip(), bytes, smem_softmax::are_aligned(x, y));
     if (best.tier == Tier::lanes) {
         // If y fits into the L2, the L2 merges the parts of a sector even if they arrive at different times.
         constexpr int64_t kCached = 40'000'000;  // bytes; an H200's L2 has 50 MB
@@ -328,43 +315,35 @@ cudaError_t softmax_of_rows(const T* x, T* y, int64_t rows, int64_t cols, void* 
         return smem_softmax::launch_tile<kAlgorithm>(best.tile, x, y, rows, cols, stream);
     }
     if (!smem_softmax::have_one_alignment(x, y)) {
-        return smem_softmax::launch_online_cached<kAlgorithm>(x, y, rows, cols, stream);
+        return smem_softmax::launch_blocks(operation, false, rows, cols, stream);
     }
-    return smem_softmax::launch_as<kAlgorithm>(best.cut, x, y, rows, cols, workspace, stream);
+    return smem_softmax::launch_as(best.cut, operation, rows, cols, workspace, stream);
 }
 
+// Launches a gradient of rows as its plan says.
 template <Algorithm kAlgorithm, class T>
-cudaError_t launch_forward(const T* x, T* y, int64_t rows, int64_t cols,
-                           const SoftmaxOptions& options, void* workspace, size_t bytes,
-                           cudaStream_t stream) {
-    using Columns = smem_softmax::any_axis::Forward<kAlgorithm>;
-    const size_t usable = usable_bytes(workspace, bytes);
-    if (options.inner == 1)
-        return softmax_of_rows<kAlgorithm>(x, y, rows, cols, workspace, usable, stream);
-    if (cols > INT32_MAX) return cudaErrorInvalidValue;
-    return smem_softmax::any_axis::launch<Columns>(
-        {rows, cols, options.inner}, usable > 0 ? workspace : nullptr, usable, stream, x, y);
-}
-
-template <Algorithm kAlgorithm, class T>
-cudaError_t launch_gradient(const T* y, const T* dy, T* dx, int64_t rows, int64_t cols,
-                            const SoftmaxOptions& options, void* workspace, size_t bytes,
-                            cudaStream_t stream) {
-    using Columns = smem_softmax::any_axis::Backward<kAlgorithm>;
+cudaError_t launch_along_rows(const GradientOf<kAlgorithm, T>& operation, int64_t rows,
+                              int64_t cols, void* workspace, size_t bytes, cudaStream_t stream) {
     using warp_softmax::DirectLoad;
-    using warp_softmax::DirectStore;
+    if (cols > 32 * warp_softmax::kMaxHeldBackward<T>) {
+        return smem_softmax::launch_rows(operation, rows, cols, workspace, bytes, stream);
+    }
+    return warp_softmax::launch_backward<kAlgorithm>(
+        DirectLoad<T>{operation.in[0], cols}, DirectLoad<T>{operation.in[1], cols},
+        warp_softmax::DirectStore<T>{operation.out, cols}, rows, cols, stream);
+}
+
+template <class Operation>
+cudaError_t launch_call(const Operation& operation, int64_t rows, int64_t cols,
+                        const SoftmaxOptions& options, void* workspace, size_t bytes,
+                        cudaStream_t stream) {
     const size_t usable = usable_bytes(workspace, bytes);
     void* const scratch = usable > 0 ? workspace : nullptr;
     if (cols > INT32_MAX) return cudaErrorInvalidValue;
-    if (options.inner != 1)
-        return smem_softmax::any_axis::launch<Columns>({rows, cols, options.inner}, scratch, usable,
-                                                       stream, y, dy, dx);
-    if (cols <= 32 * warp_softmax::kMaxHeldBackward<T>)
-        return warp_softmax::launch_backward<kAlgorithm>(
-            DirectLoad<T>{y, cols}, DirectLoad<T>{dy, cols}, DirectStore<T>{dx, cols}, rows, cols,
-            stream);
-    return smem_softmax::launch_backward<kAlgorithm>(y, dy, dx, rows, cols, scratch, usable,
-                                                     stream);
+    if (options.inner == 1)
+        return launch_along_rows(operation, rows, cols, scratch, usable, stream);
+    return smem_softmax::any_axis::launch(operation, {rows, cols, options.inner}, scratch, usable,
+                                          stream);
 }
 
 // Computes the softmax of each row of x into y. y may be x. A workspace makes few rows of hundreds of thousands
@@ -372,15 +351,16 @@ cudaError_t launch_gradient(const T* y, const T* dy, T* dx, int64_t rows, int64_
 template <class T>
 cudaError_t softmax(const T* x, T* y, int64_t rows, int64_t cols, const SoftmaxOptions& options,
                     void* workspace, size_t bytes, cudaStream_t stream) {
-    return launch_forward<Algorithm::softmax>(x, y, rows, cols, options, workspace, bytes, stream);
+    return launch_call(SoftmaxOf<Algorithm::softmax, T>{{x}, y}, rows, cols, options, workspace,
+                       bytes, stream);
 }
 
 // Computes the log-softmax of each row of x into y. y may be x.
 template <class T>
 cudaError_t log_softmax(const T* x, T* y, int64_t rows, int64_t cols, const SoftmaxOptions& options,
                         void* workspace, size_t bytes, cudaStream_t stream) {
-    return launch_forward<Algorithm::log_softmax>(x, y, rows, cols, options, workspace, bytes,
-                                                  stream);
+    return launch_call(SoftmaxOf<Algorithm::log_softmax, T>{{x}, y}, rows, cols, options, workspace,
+                       bytes, stream);
 }
 
 // Computes dx from the result y of softmax and its gradient dy. dx may be y or dy.
@@ -388,8 +368,8 @@ template <class T>
 cudaError_t softmax_backward(const T* y, const T* dy, T* dx, int64_t rows, int64_t cols,
                              const SoftmaxOptions& options, void* workspace, size_t bytes,
                              cudaStream_t stream) {
-    return launch_gradient<Algorithm::softmax>(y, dy, dx, rows, cols, options, workspace, bytes,
-                                               stream);
+    return launch_call(GradientOf<Algorithm::softmax, T>{{y, dy}, dx}, rows, cols, options,
+                       workspace, bytes, stream);
 }
 
 // Computes dx from the result y of log_softmax and its gradient dy. dx may be y or dy.
@@ -397,8 +377,8 @@ template <class T>
 cudaError_t log_softmax_backward(const T* y, const T* dy, T* dx, int64_t rows, int64_t cols,
                                  const SoftmaxOptions& options, void* workspace, size_t bytes,
                                  cudaStream_t stream) {
-    return launch_gradient<Algorithm::log_softmax>(y, dy, dx, rows, cols, options, workspace, bytes,
-                                                   stream);
+    return launch_call(GradientOf<Algorithm::log_softmax, T>{{y, dy}, dx}, rows, cols, options,
+                       workspace, bytes, stream);
 }
 
 }  // namespace softmax_stages

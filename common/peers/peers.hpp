@@ -38,6 +38,7 @@ struct Peer {
 Peer nvidia_online_softmax();      // nvidia_online_softmax.cuh
 Peer oneflow_warp_softmax();       // oneflow_warp_softmax.cuh
 Peer oneflow_block_softmax();      // oneflow_block_softmax.cuh
+Peer paddle_any_axis();            // paddle_any_axis.cuh
 Peer fastertransformer_softmax();  // fastertransformer_softmax.cuh
 Peer fastertransformer_heads();    // fastertransformer_heads.cuh
 Peer fastertransformer_padding();
@@ -57,6 +58,7 @@ inline std::vector<Peer> all_peers() {
     return {nvidia_online_softmax(),
             oneflow_warp_softmax(),
             oneflow_block_softmax(),
+            paddle_any_axis(),
             fastertransformer_softmax(),
             fastertransformer_heads(),
             fastertransformer_padding(),

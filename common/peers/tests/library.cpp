@@ -47,6 +47,7 @@ TEST_CASE("the library lists every stage's variants and the peers, each name onc
                                "nvidia_online_softmax/online_topk",
                                "oneflow_warp_softmax/softmax",
                                "oneflow_warp_softmax/log_softmax",
+                               "paddle_any_axis/log_softmax",
                                "fastertransformer_softmax/v1",
                                "fastertransformer_softmax/v5",
                                "fastertransformer_heads/to_heads",

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The softmax-stages authors
-// softmax-stages 05_smem_softmax/further/paddle_any_axis, version 1.0
 //
-// Log-softmax along the middle axis of (outer, dim, inner) as PaddlePaddle computes it: four steps choose the
-// launch, and the kernel makes three passes.
-//   new here   two-dimensional blocks: as many threads as possible along inner, the rest along dim. threadIdx.x
-//              runs along dim, so accesses coalesce only in blocks with one thread along dim
+// PaddlePaddle's log-softmax along the middle axis of (outer, dim, inner): written anew from its
+// description, to be compared with.
+//   design     four steps choose the launch: two-dimensional blocks with as many threads as possible
+//              along inner, the rest along dim. threadIdx.x runs along dim, so accesses coalesce only in
+//              blocks with one thread along dim. The kernel makes three passes
 //   traffic    3 reads + 1 write per element, one element per access
-//   accepts    float, __half, __nv_bfloat16, double; any sizes; y may be x
-//   source     PaddlePaddle pull request 32396 (2021), rebuilt with 64-bit sizes
+//   accepts    float, __half, __nv_bfloat16, computed in float; any sizes; y may be x
+//   changed    sizes of 64 bits
+//   source     PaddlePaddle pull request 32396 (2021)
 #pragma once
 #include <algorithm>
 #include <climits>
 #include <cmath>
 #include <cstdint>
 
-#include "../../04_warp_softmax/further/row_groups.cuh"
+#include "04_warp_softmax/further/row_groups.cuh"
 
 extern __shared__ __align__(128) unsigned char shared_bytes[];
 
-namespace smem_softmax {
-namespace paddle {
+namespace paddle_any_axis {
 
 using warp_softmax::ComputeOf;
 
@@ -99,15 +99,12 @@ inline dim3 grid_size(dim3 block, int64_t active, int64_t outer, int64_t inner) 
     return {static_cast<unsigned>(outer_blocks), static_cast<unsigned>(inner_blocks)};
 }
 
-}  // namespace paddle
-
 // Computes the log-softmax of x (outer x dim x inner, row-major, device memory) along dim into y, which may be x.
 // Asynchronous on stream. Returns cudaErrorInvalidValue for a null pointer or a negative size. swapped: true if
 // the grid's x runs along inner.
 template <class T>
-cudaError_t paddle_any_axis(const T* x, T* y, int64_t outer, int64_t dim, int64_t inner,
-                            cudaStream_t stream, bool swapped = false) {
-    using namespace paddle;
+cudaError_t log_softmax(const T* x, T* y, int64_t outer, int64_t dim, int64_t inner,
+                        cudaStream_t stream, bool swapped = false) {
     if (outer < 0 || dim < 0 || inner < 0) return cudaErrorInvalidValue;
     if (outer == 0 || dim == 0 || inner == 0) return cudaSuccess;
     if (x == nullptr || y == nullptr) return cudaErrorInvalidValue;
@@ -125,4 +122,4 @@ cudaError_t paddle_any_axis(const T* x, T* y, int64_t outer, int64_t dim, int64_
     return cudaGetLastError();
 }
 
-}  // namespace smem_softmax
+}  // namespace paddle_any_axis
