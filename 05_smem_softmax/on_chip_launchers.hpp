@@ -11,7 +11,7 @@ namespace smem_softmax {
 #define LAUNCHERS_OF(...)                                                                         \
     INSTANCE cudaError_t launch_as<__VA_ARGS__>(const Cut&, const __VA_ARGS__&, int64_t, int64_t, \
                                                 void*, cudaStream_t);                             \
-    INSTANCE cudaError_t launch_blocks<__VA_ARGS__>(const __VA_ARGS__&, bool, int64_t, int64_t,   \
+    INSTANCE cudaError_t launch_blocks<__VA_ARGS__>(const __VA_ARGS__&, int64_t, int64_t,         \
                                                     cudaStream_t);                                \
     INSTANCE cudaError_t launch_rows<__VA_ARGS__>(const __VA_ARGS__&, int64_t, int64_t, void*,    \
                                                   size_t, cudaStream_t)

@@ -84,10 +84,9 @@ runner::Variant online_cached() {
     variant.launch = [](const Call& call) {
         return runner::visit(call.dtype, [&](auto of) {
             using T = typename decltype(of)::type;
-            const bool alike = smem_softmax::have_one_alignment(call.input<T>(), call.output<T>());
             return smem_softmax::launch_blocks(
-                SoftmaxOf<Algorithm::softmax, T>{{call.input<T>()}, call.output<T>()}, alike,
-                call.rows, call.cols, call.stream);
+                SoftmaxOf<Algorithm::softmax, T>{{call.input<T>()}, call.output<T>()}, call.rows,
+                call.cols, call.stream);
         });
     };
     return variant;

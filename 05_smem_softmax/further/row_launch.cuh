@@ -166,12 +166,30 @@ cudaError_t launch_as(const Cut& cut, const Operation& operation, int64_t rows, 
                       Turns<Set>{board, static_cast<int>(rows), apart}, rows, cols, cut, stream);
 }
 
+// Checks the operation's tensors and sizes as check_rows does. Sets *alike to false if packs do not start at the same
+// elements of all tensors.
+template <class Operation>
+cudaError_t check_operation(const Operation& operation, int64_t rows, int64_t cols, bool* empty,
+                            bool* alike) {
+    const typename Operation::Element* const out = operation.out;
+    *alike = true;
+    for (const auto* in : operation.in) {
+        const cudaError_t error = check_rows(in, out, rows, cols, empty);
+        if (error != cudaSuccess) return error;
+        *alike = *alike && have_one_alignment(in, out);
+    }
+    return cudaSuccess;
+}
+
 // Launches the operation, a block per row, for rows of any length and tensors of any alignment.
 template <class Operation>
-cudaError_t launch_blocks(const Operation& operation, bool alike, int64_t rows, int64_t cols,
+cudaError_t launch_blocks(const Operation& operation, int64_t rows, int64_t cols,
                           cudaStream_t stream) {
     constexpr int kInputs = Operation::kInputs;
     constexpr int kAll = kHeld / kInputs;
+    bool empty = false, alike = true;
+    const cudaError_t error = check_operation(operation, rows, cols, &empty, &alike);
+    if (error != cudaSuccess || empty) return error;
     const int64_t packs = packs_of<typename Operation::Element>(cols);
     const Slice slice = slice_of(packs, threads_for(packs * kInputs), kInputs, room_for_rows());
     const auto kernel = !alike         ? row_on_chip_kernel<Operation, kAll, true, false, Block>
@@ -185,17 +203,12 @@ cudaError_t launch_blocks(const Operation& operation, bool alike, int64_t rows, 
 template <class Operation>
 cudaError_t launch_rows(const Operation& operation, int64_t rows, int64_t cols, void* workspace,
                         size_t workspace_bytes, cudaStream_t stream) {
-    using T = typename Operation::Element;
     bool empty = false, alike = true;
-    for (const T* in : operation.in) {
-        const T* const out = operation.out;
-        const cudaError_t error = check_rows(in, out, rows, cols, &empty);
-        if (error != cudaSuccess) return error;
-        alike = alike && have_one_alignment(in, out);
-    }
-    if (empty) return cudaSuccess;
-    if (!alike) return launch_blocks(operation, false, rows, cols, stream);
-    const Cut cut = cut_within<T>(rows, cols, Operation::kInputs, workspace, workspace_bytes);
+    const cudaError_t error = check_operation(operation, rows, cols, &empty, &alike);
+    if (error != cudaSuccess || empty) return error;
+    if (!alike) return launch_blocks(operation, rows, cols, stream);
+    const Cut cut = cut_within<typename Operation::Element>(rows, cols, Operation::kInputs,
+                                                            workspace, workspace_bytes);
     return launch_as(cut, operation, rows, cols, workspace, stream);
 }
 

@@ -315,7 +315,7 @@ cudaError_t launch_along_rows(const SoftmaxOf<kAlgorithm, T>& operation, int64_t
         return smem_softmax::launch_tile<kAlgorithm>(best.tile, x, y, rows, cols, stream);
     }
     if (!smem_softmax::have_one_alignment(x, y)) {
-        return smem_softmax::launch_blocks(operation, false, rows, cols, stream);
+        return smem_softmax::launch_blocks(operation, rows, cols, stream);
     }
     return smem_softmax::launch_as(best.cut, operation, rows, cols, workspace, stream);
 }
