@@ -15,6 +15,9 @@ peers::Peer peers::paddle_any_axis() {
     log_softmax.traffic = {3, 1};
     log_softmax.dtypes = {DType::float32, DType::float16, DType::bfloat16};
     log_softmax.takes = {"inner"};
+    log_softmax.obstacle = [](operations::softmax::Shape shape, DType) -> std::string {
+        return shape.inner == 1 ? "the last axis, for which PaddlePaddle has other kernels" : "";
+    };
     log_softmax.launch = [](const Call& call) {
         return with_pointers(call, [&](const auto* x, auto* y) {
             return ::paddle_any_axis::log_softmax(x, y, call.rows, call.cols, call.inner,

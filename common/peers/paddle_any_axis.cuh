@@ -16,20 +16,20 @@
 #include <cmath>
 #include <cstdint>
 
-#include "04_warp_softmax/further/row_groups.cuh"
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
 
 extern __shared__ __align__(128) unsigned char shared_bytes[];
 
 namespace paddle_any_axis {
 
-using warp_softmax::ComputeOf;
-
 // Reduces the values of a column's threads in shared memory, by a tree reduction. threadIdx.x is a thread's index
 // in its column.
-template <class Compute, class Join>
-__device__ Compute join_column(Compute mine, Join join) {
+template <class Join>
+__device__ float join_column(float mine, Join join) {
     if (blockDim.x == 1) return mine;
-    Compute* column = reinterpret_cast<Compute*>(shared_bytes) + threadIdx.y * blockDim.x;
+    float* column = reinterpret_cast<float*>(shared_bytes) + threadIdx.y * blockDim.x;
     __syncthreads();  // until all threads have read the previous result
     column[threadIdx.x] = mine;
     for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
@@ -45,13 +45,12 @@ __device__ Compute join_column(Compute mine, Join join) {
 template <bool kSwapped, class T>
 __global__ void __launch_bounds__(1024)
     log_softmax_kernel(const T* x, T* y, int64_t outer, int64_t dim, int64_t inner) {
-    using Compute = ComputeOf<T>;
     const unsigned outer_block = kSwapped ? blockIdx.y : blockIdx.x;
     const unsigned inner_block = kSwapped ? blockIdx.x : blockIdx.y;
     const unsigned outer_blocks = kSwapped ? gridDim.y : gridDim.x;
     const unsigned inner_blocks = kSwapped ? gridDim.x : gridDim.y;
-    const auto larger = [](Compute a, Compute b) { return fmax(a, b); };
-    const auto total = [](Compute a, Compute b) { return a + b; };
+    const auto larger = [](float a, float b) { return fmax(a, b); };
+    const auto total = [](float a, float b) { return a + b; };
 
     for (int64_t slab = outer_block; slab < outer; slab += outer_blocks) {
         for (int64_t first = int64_t{inner_block} * blockDim.y; first < inner;
@@ -61,20 +60,20 @@ __global__ void __launch_bounds__(1024)
             const int64_t rows = is_there ? dim : 0;
             const int64_t base = slab * dim * inner + col;
 
-            Compute max = -static_cast<Compute>(INFINITY);
+            float max = -static_cast<float>(INFINITY);
             for (int64_t row = threadIdx.x; row < rows; row += blockDim.x)
-                max = fmax(max, static_cast<Compute>(x[base + row * inner]));
+                max = fmax(max, static_cast<float>(x[base + row * inner]));
             max = join_column(max, larger);
 
-            Compute sum = 0;
+            float sum = 0;
             for (int64_t row = threadIdx.x; row < rows; row += blockDim.x)
-                sum += std::exp(static_cast<Compute>(x[base + row * inner]) - max);
+                sum += std::exp(static_cast<float>(x[base + row * inner]) - max);
             sum = join_column(sum, total);
 
-            const Compute log_sum = std::log(sum);
+            const float log_sum = std::log(sum);
             for (int64_t row = threadIdx.x; row < rows; row += blockDim.x) {
                 const int64_t at = base + row * inner;
-                y[at] = static_cast<T>(static_cast<Compute>(x[at]) - max - log_sum);
+                y[at] = static_cast<T>(static_cast<float>(x[at]) - max - log_sum);
             }
         }
     }
@@ -109,9 +108,11 @@ cudaError_t log_softmax(const T* x, T* y, int64_t outer, int64_t dim, int64_t in
     if (outer == 0 || dim == 0 || inner == 0) return cudaSuccess;
     if (x == nullptr || y == nullptr) return cudaErrorInvalidValue;
     const dim3 block = block_size(dim, inner);
-    const size_t shared = block.x == 1 ? 0 : block.x * block.y * sizeof(ComputeOf<T>);  // step 2
-    const int64_t active =  // step 3; without a device, the launch reports the error
-        std::max<int64_t>(1, 2 * warp_softmax::device_attribute(cudaDevAttrMultiProcessorCount));
+    const size_t shared = block.x == 1 ? 0 : block.x * block.y * sizeof(float);  // step 2
+    int device = 0, multiprocessors = 1;  // without a device, the launch reports the error
+    cudaGetDevice(&device);
+    cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+    const int64_t active = 2 * int64_t{multiprocessors};  // step 3
     const dim3 grid = grid_size(block, active, outer, inner);
     if (swapped) {
         log_softmax_kernel<true>
