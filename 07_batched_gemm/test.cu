@@ -12,6 +12,7 @@
 #include "common/runner/stage.hpp"
 #include "common/testing/random_cases.hpp"
 #include "test_front.cuh"
+#include "test_linear_loss.cuh"
 #include "test_mma.cuh"
 #include "test_tuner.cuh"
 

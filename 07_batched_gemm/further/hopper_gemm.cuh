@@ -52,8 +52,7 @@ struct ClusterTile {
         const int first = within / (order.band * order.across) * order.band;
         const int height = order.down - first < order.band ? order.down - first : order.band;
         const int in_band = within - first * order.across;
-        row = first + in_band % height;
-        col = in_band / height;
+        row = first + in_band % height, col = in_band / height;
     }
 };
 
@@ -66,6 +65,10 @@ constexpr bool kFinishesTiles<Epilogue, std::enable_if_t<Epilogue::kFinishesTile
 
 // Base of epilogues for products with alpha = 1 and beta = 0 alone. Their kernels have no code for others.
 struct ForPlainProducts {};
+// Base of epilogues that leave nothing to be written to C.
+struct DropsResults {};
+template <class Epilogue>
+constexpr bool kWritesC = !std::is_base_of_v<DropsResults, Epilogue>;
 
 // Returns x[batch].data. (nvcc 13.0 fails if it may assume that a pointer to __nv_fp8_e4m3 is global.)
 template <class T>
@@ -295,10 +298,8 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
     if (threadIdx.x == 0) {
         hopper::prefetch(a_map), hopper::prefetch(b_map);
         if (stores_tensors) hopper::prefetch(c_map);
-        for (int i = 0; i < kStages; ++i) {
-            init(full[i], 1);
-            init(empty[i], Tile::kMultipliers * blocks);
-        }
+        for (int i = 0; i < kStages; ++i)
+            init(full[i], 1), init(empty[i], Tile::kMultipliers * blocks);
         for (auto& of_warpgroup : of_patches) {
             for (PatchBarriers& barriers : of_warpgroup)
                 init(barriers.filled, 4), init(barriers.left, 1);
@@ -447,7 +448,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
                 results.take(sums);
             } else if constexpr (std::is_same_v<Sum, float>) {
                 finish(sums, g, epilogue, batch, row, col);
-                results.take(sums);
+                if constexpr (kWritesC<Epilogue>) results.take(sums);
             } else {
                 float values[Tile::kSums];
 #pragma unroll
@@ -455,14 +456,13 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
                 finish(values, g, epilogue, batch, row, col);
                 results.take(values);
             }
-            if (!stores_tensors) results.write(g, row, col, batch);
+            if (kWritesC<Epilogue> && !stores_tensors) results.write(g, row, col, batch);
         }
         if (stores_tensors && first < order.count)
             results.leave_together(last_patch(warpgroup, 0), Tile::kStageBytes);
     }
     // No block may exit while another one multicasts to its memory or arrives at its barriers.
-    hopper::arrive_at_cluster();
-    hopper::wait_for_cluster();
+    hopper::arrive_at_cluster(), hopper::wait_for_cluster();
 #else
     __trap();  // compiled for another architecture
 #endif
@@ -560,7 +560,7 @@ cudaError_t launch_hopper_tiles(const Problem<T, Result>& g, const HopperPlan& p
     if (error == cudaSuccess)
         error = hopper::describe_operand(&b_map, g.b, !g.b.transposed, g.n, g.k, g.batch,
                                          Tile::kCols / 2, type);
-    const bool stores_tensors = is_loadable(g.c, g.batch);
+    const bool stores_tensors = kWritesC<Epilogue> && is_loadable(g.c, g.batch);
     if (error == cudaSuccess && stores_tensors)
         error = describe(&c_map, g.c, g.m, g.n, g.batch, 64);
     if (error != cudaSuccess) return error;
