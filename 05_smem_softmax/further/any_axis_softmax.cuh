@@ -349,8 +349,8 @@ __device__ Compute rebased(Compute sum, Compute max, Compute higher) {
     return sum * (lifted_exp<T>(max - higher) / static_cast<Compute>(kLift<T>));
 }
 
-// A column's maximum and sum are those of a set: the elements' terms relative to the maximum. (Of gradients, the maximum
-// stays -inf, and is not used.)
+// Computes an operation on columns. The sum of a column adds up its elements' terms, relative to its maximum. (Gradients
+// have no maximum: max stays -inf and is not used.)
 template <class Operation, int kPack, bool kEnds, Reads kReads>
 __global__ void __launch_bounds__(kThreadsFor<typename Operation::Element, kReads>,
                                   kBlocksFor<typename Operation::Element, kReads>)
@@ -361,7 +361,7 @@ __global__ void __launch_bounds__(kThreadsFor<typename Operation::Element, kRead
     constexpr int kInputs = Operation::kInputs;
     constexpr bool kHeld = kReads == Reads::once;
     constexpr bool kHasMaximum = Operation::kHasMaximum;
-    // Packs of each tensor in flight; of two tensors with eight elements per pack, as many as the registers allow.
+    // Packs of each tensor in flight. For two tensors with eight elements per pack, the registers allow only half as many.
     constexpr int kInFlight = kHeld ? 1 : kInputs * kPack > 8 ? kBatch / 2 : kBatch;
     [[maybe_unused]] constexpr int kUnroll = !kHasMaximum ? 4 / kInFlight : kHeld ? 2 : 1;
     const int tile = threadIdx.x / tiling.threads;
@@ -373,10 +373,14 @@ __global__ void __launch_bounds__(kThreadsFor<typename Operation::Element, kRead
         held[t] = reinterpret_cast<ThisPack*>(shared_bytes + 2 * tiling.join_bytes +
                                               (kInputs * tile + t) * tiling.tile_bytes) +
                   thread;
-        if constexpr (kHeld)
-            part.copy(operation.in[t], held[t], tiling.threads, Operation::nothing());
     }
-    if constexpr (kHeld) wait_for_copies();
+    constexpr int kLast = kInputs - 1;
+    if constexpr (kHeld) {
+        part.copy(operation.in[0], held[0], tiling.threads, Operation::nothing());
+        if constexpr (kLast > 0)
+            part.copy(operation.in[kLast], held[kLast], tiling.threads, Operation::nothing());
+        wait_for_copies();
+    }
 
     // Fetches pack k of the inputs from `first` on, as number b of those in flight.
     using Packs = ThisPack[kInputs][kInFlight];
@@ -407,7 +411,7 @@ __global__ void __launch_bounds__(kThreadsFor<typename Operation::Element, kRead
         max[i] = -static_cast<Compute>(INFINITY);
         sum[i] = 0;
     }
-    // A tile that is held has its maxima first; otherwise they rise, and the sums with them.
+    // If the tile is held, computes the maxima first. Otherwise updates maxima and sums together.
     if constexpr (kHeld && kHasMaximum) {
 #pragma unroll 4
         for (int k = 0; k < part.count; ++k) {
@@ -481,25 +485,35 @@ __global__ void __launch_bounds__(kThreadsFor<typename Operation::Element, kRead
     } else {
 #pragma unroll
         for (Compute& last : sum) last = Operation::last_of(last);
-            // Backwards: the cache may still hold the packs that were read last.
-#pragma unroll(kHeld ? 2 : 1)
-        for (int64_t k = part.count - 1; k >= 0; k -= kInFlight) {
-            Packs packs;
+        [[maybe_unused]] const auto finish = [&](const Packs& packs, int b) {
+            ThisPack result;
 #pragma unroll
-            for (int b = 0; b < kInFlight; ++b) {
-                if (k >= b) fetch(packs, b, k - b, 0);
+            for (int i = 0; i < kPack; ++i) {
+                Values x;
+                take(x, packs, b, i);
+                result.element[i] = Operation::result(x, max[i], sum[i]);
             }
+            return result;
+        };
+        if constexpr (kHeld && kHasMaximum) {
+#pragma unroll 2
+            for (int k = 0; k < part.count; ++k) {
+                Packs packs;
+                fetch(packs, 0, k, 0);
+                part.put(operation.out, k, finish(packs, 0));
+            }
+        } else {  // backwards: the cache may still hold the packs that were read last
+#pragma unroll(kHeld ? 2 : 1)
+            for (int64_t k = part.count - 1; k >= 0; k -= kInFlight) {
+                Packs packs;
 #pragma unroll
-            for (int b = 0; b < kInFlight; ++b) {
-                if (k < b) continue;
-                ThisPack result;
-#pragma unroll
-                for (int i = 0; i < kPack; ++i) {
-                    Values x;
-                    take(x, packs, b, i);
-                    result.element[i] = Operation::result(x, max[i], sum[i]);
+                for (int b = 0; b < kInFlight; ++b) {
+                    if (k >= b) fetch(packs, b, k - b, 0);
                 }
-                part.put(operation.out, k - b, result);
+#pragma unroll
+                for (int b = 0; b < kInFlight; ++b) {
+                    if (k >= b) part.put(operation.out, k - b, finish(packs, b));
+                }
             }
         }
     }

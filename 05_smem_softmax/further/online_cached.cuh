@@ -307,7 +307,7 @@ __device__ inline double inverse_of(double d) {
     return 1 / d;
 }
 
-// An operation is what a kernel computes of rows or columns: here softmax or log-softmax, in softmax_backward.cuh their
+// An operation says what a kernel computes of rows or columns: here softmax or log-softmax, in softmax_backward.cuh their
 // gradients.
 //   in, out      the tensors that it reads, and the tensor that it writes
 //   Set          to what it reduces a row: the sum d of its elements' terms, and perhaps a maximum
@@ -522,7 +522,7 @@ __global__ void __launch_bounds__(1024, 1)
         }
         __pipeline_commit();
     }
-    // Return pack p of each input: where it is kept, or read again.
+    // Set words to pack p of each input, from shared memory or from global memory.
     const auto kept_words = [&](int p, uint4(&words)[kInputs]) {
 #pragma unroll
         for (int i = 0; i < kInputs; ++i) words[i] = *kept_at(i, p);

@@ -157,12 +157,13 @@ struct LogitGradients {
 
 // Merges the pairs of each row, a warp per row.
 constexpr int kMergeThreads = 256;
-__global__ void __launch_bounds__(kMergeThreads)
+template <int kThreads>
+__global__ void __launch_bounds__(kThreads)
     merge_logit_pairs_kernel(const float2* pairs, const float* of_target, LossTargets targets,
                              float* loss, float* lse, int64_t rows, int64_t tiles,
                              int64_t vocabulary) {
     const int lane = threadIdx.x % 32;
-    const int64_t row = (int64_t{blockIdx.x} * kMergeThreads + threadIdx.x) / 32;
+    const int64_t row = (int64_t{blockIdx.x} * kThreads + threadIdx.x) / 32;
     if (row >= rows) return;  // the whole warp
     const auto base_of = [](float m) { return m == -INFINITY ? 0.f : m; };
     float m = -INFINITY, d = 0.f;
@@ -278,7 +279,7 @@ cudaError_t linear_cross_entropy(const LinearLoss<T>& g, void* workspace, size_t
     error = launch_logits(logits, LogitPairs{{}, g.targets, pairs, of_target}, stream);
     if (error != cudaSuccess) return error;
     const auto blocks = static_cast<unsigned>((g.rows * 32 - 1) / kMergeThreads + 1);
-    merge_logit_pairs_kernel<<<blocks, kMergeThreads, 0, stream>>>(
+    merge_logit_pairs_kernel<kMergeThreads><<<blocks, kMergeThreads, 0, stream>>>(
         pairs, of_target, g.targets, g.loss, g.lse, g.rows, tiles, g.vocabulary);
     return cudaGetLastError();
 }
