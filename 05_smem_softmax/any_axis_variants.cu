@@ -55,10 +55,9 @@ runner::Variant variant_of(Kind kind, const std::string& name, const std::string
     };
     variant.launch = [](const Call& call) {
         return runner::visit(call.dtype, [&](auto of) {
-            using T = typename decltype(of)::type;
-            Of<kAlgorithm, T> operation{{call.input<T>()}, call.output<T>()};
-            if constexpr (kInputs == 2) operation.in[1] = call.second_input<T>();
-            return any_axis::launch(operation, {call.rows, call.cols, call.inner}, call.workspace,
+            using Operation = Of<kAlgorithm, typename decltype(of)::type>;
+            return any_axis::launch(operation_on<Operation>(call),
+                                    {call.rows, call.cols, call.inner}, call.workspace,
                                     call.workspace_bytes, call.stream);
         });
     };

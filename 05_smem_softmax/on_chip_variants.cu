@@ -21,6 +21,7 @@ using runner::DType;
 using smem_softmax::Algorithm;
 using smem_softmax::Cut;
 using smem_softmax::GradientOf;
+using smem_softmax::operation_on;
 using smem_softmax::SoftmaxOf;
 
 int64_t packs_of(Shape shape, DType dtype) {
@@ -83,10 +84,9 @@ runner::Variant online_cached() {
         on_chip("online_cached", "a row in registers, the rest in shared memory", cut_of);
     variant.launch = [](const Call& call) {
         return runner::visit(call.dtype, [&](auto of) {
-            using T = typename decltype(of)::type;
-            return smem_softmax::launch_blocks(
-                SoftmaxOf<Algorithm::softmax, T>{{call.input<T>()}, call.output<T>()}, call.rows,
-                call.cols, call.stream);
+            using Operation = SoftmaxOf<Algorithm::softmax, typename decltype(of)::type>;
+            return smem_softmax::launch_blocks(operation_on<Operation>(call), call.rows, call.cols,
+                                               call.stream);
         });
     };
     return variant;
@@ -137,11 +137,9 @@ runner::Variant clusters(const std::string& name, const std::string& summary, Ki
     variant.traffic = {kInputs, 1};
     variant.launch = [](const Call& call) {
         return runner::visit(call.dtype, [&](auto of) {
-            using T = typename decltype(of)::type;
-            Of<kAlgorithm, T> operation{{call.input<T>()}, call.output<T>()};
-            if constexpr (kInputs == 2) operation.in[1] = call.second_input<T>();
-            return smem_softmax::launch_rows(operation, call.rows, call.cols, call.workspace,
-                                             call.workspace_bytes, call.stream);
+            using Operation = Of<kAlgorithm, typename decltype(of)::type>;
+            return smem_softmax::launch_rows(operation_on<Operation>(call), call.rows, call.cols,
+                                             call.workspace, call.workspace_bytes, call.stream);
         });
     };
     variant.workspace_bytes = [](Shape shape, DType dtype) -> size_t {
@@ -177,10 +175,10 @@ runner::Variant front_call(const std::string& name, const std::string& summary) 
     };
     variant.launch = [](const Call& call) {
         return runner::visit(call.dtype, [&](auto of) {
-            using T = typename decltype(of)::type;
-            return softmax_stages::launch_call(
-                SoftmaxOf<kAlgorithm, T>{{call.input<T>()}, call.output<T>()}, call.rows, call.cols,
-                {}, call.workspace, call.workspace_bytes, call.stream);
+            using Operation = SoftmaxOf<kAlgorithm, typename decltype(of)::type>;
+            return softmax_stages::launch_call(operation_on<Operation>(call), call.rows, call.cols,
+                                               {}, call.workspace, call.workspace_bytes,
+                                               call.stream);
         });
     };
     variant.workspace_bytes = [plan_of](Shape shape, DType dtype) {

@@ -168,13 +168,10 @@ void rows_in_turn_hold(const Chip& chip, int64_t cols) {
             };
             using smem_softmax::GradientOf;
             using smem_softmax::SoftmaxOf;
-            const T* const x = call.input<T>();
-            T* const y = call.output<T>();
-            if (is_gradient) {
-                return run(GradientOf<Algorithm::softmax, T>{{x, call.second_input<T>()}, y});
-            }
-            return is_log ? run(SoftmaxOf<Algorithm::log_softmax, T>{{x}, y})
-                          : run(SoftmaxOf<Algorithm::softmax, T>{{x}, y});
+            using smem_softmax::operation_on;
+            if (is_gradient) return run(operation_on<GradientOf<Algorithm::softmax, T>>(call));
+            return is_log ? run(operation_on<SoftmaxOf<Algorithm::log_softmax, T>>(call))
+                          : run(operation_on<SoftmaxOf<Algorithm::softmax, T>>(call));
         };
         for (const operations::softmax::Input input : operations::softmax::all_inputs()) {
             if (sizeof(T) != 4 && input != operations::softmax::Input::masked) continue;

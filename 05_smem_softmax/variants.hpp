@@ -7,6 +7,15 @@
 
 namespace smem_softmax {
 
+// Returns the operation of a kernel, SoftmaxOf or GradientOf, on the tensors of a call.
+template <class Operation>
+Operation operation_on(const operations::softmax::Call& call) {
+    using T = typename Operation::Element;
+    Operation operation{{call.input<T>()}, call.output<T>()};
+    if constexpr (Operation::kInputs == 2) operation.in[1] = call.second_input<T>();
+    return operation;
+}
+
 // Returns the variants of the lesson's kernel with 04's functors: strides and log-softmax.
 std::vector<runner::Variant> functor_variants();
 

@@ -375,6 +375,7 @@ __global__ void __launch_bounds__(kThreadsFor<typename Operation::Element, kRead
                   thread;
     }
     constexpr int kLast = kInputs - 1;
+    // A line per tensor, because the x-ray finds by its line how nvcc unrolled a loop.
     if constexpr (kHeld) {
         part.copy(operation.in[0], held[0], tiling.threads, Operation::nothing());
         if constexpr (kLast > 0)

@@ -207,11 +207,9 @@ SoftmaxPlan plan_of(int64_t rows, int64_t cols, const SoftmaxOptions& options, c
                           : plan_of_columns<Operation>({rows, cols, options.inner}, chip,
                                                        has_scratch, aligned);
     };
+    if (along_rows && !kForward && cols <= 32 * warp_softmax::kMaxHeldBackward<T>)
+        return {Tier::lanes, {}, {}, 0, "a warp has the row in registers", 0, 0, 0, {}};
     SoftmaxPlan best = plan_with(false);
-    if (along_rows && !kForward && cols <= 32 * warp_softmax::kMaxHeldBackward<T>) {
-        best = {Tier::lanes, {}, {}, 0, "a warp has the row in registers", 0, 0, 0, {}};
-        return best;
-    }
     if (along_rows && kForward) best = plan_of_short_rows<T>(best, rows, cols, chip, aligned);
     const SoftmaxPlan most = plan_with(true);
     const bool better =

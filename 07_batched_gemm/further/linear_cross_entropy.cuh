@@ -10,10 +10,12 @@
 //   needs      compute capability 9.0, compiled for sm_90a; 1/64 of the logits' memory, and one chunk of them for gradients
 //   source     (m, d): Milakov & Gimelshein 2018; without logits: Wijmans et al. 2024 (Cut Your Losses)
 #pragma once
-#include "../../04_warp_softmax/further/lifted_exp.cuh"
+#include "../../05_smem_softmax/further/online_cached.cuh"
 #include "hopper_gemm.cuh"
 
 namespace batched_gemm {
+
+using LogitPair = smem_softmax::Normalizer<float>;
 
 // Targets of either type. int32_t and int64_t share all kernels.
 struct LossTargets {
@@ -63,7 +65,7 @@ struct PlaceOfSums {
 struct LogitPairs : DropsResults {
     static constexpr bool kFinishesTiles = true;
     LossTargets targets;
-    float2* pairs;
+    LogitPair* pairs;
     float* of_target;
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -91,7 +93,7 @@ struct LogitPairs : DropsResults {
             m = fmaxf(m, other_m);
             for (int apart = 1; apart <= 2; apart *= 2)
                 m = fmaxf(m, __shfl_xor_sync(~0u, m, apart));
-            const float base = m == -INFINITY ? 0.f : m * kLog2E;
+            const float base = smem_softmax::base_of(m) * kLog2E;
 #pragma unroll
             for (int i = 2 * half; i < kSums; i += 4) {
                 d += warp_softmax::fast_exp2(logits[i] * kLog2E - base);
@@ -100,7 +102,7 @@ struct LogitPairs : DropsResults {
             d += other_d;
             for (int apart = 1; apart <= 2; apart *= 2) d += __shfl_xor_sync(~0u, d, apart);
             if (row >= g.m) continue;
-            if (threadIdx.x % 4 == 0) pairs[row * tiles + first_col / kCols] = make_float2(m, d);
+            if (threadIdx.x % 4 == 0) pairs[row * tiles + first_col / kCols] = {m, d};
             const int64_t target = targets[row] - at.col;
             if (target < 0 || target >= kCols || target % 8 >= 2)
                 continue;  // in another tile, or another lane's
@@ -159,33 +161,22 @@ struct LogitGradients {
 constexpr int kMergeThreads = 256;
 template <int kThreads>
 __global__ void __launch_bounds__(kThreads)
-    merge_logit_pairs_kernel(const float2* pairs, const float* of_target, LossTargets targets,
+    merge_logit_pairs_kernel(const LogitPair* pairs, const float* of_target, LossTargets targets,
                              float* loss, float* lse, int64_t rows, int64_t tiles,
                              int64_t vocabulary) {
     const int lane = threadIdx.x % 32;
     const int64_t row = (int64_t{blockIdx.x} * kThreads + threadIdx.x) / 32;
     if (row >= rows) return;  // the whole warp
-    const auto base_of = [](float m) { return m == -INFINITY ? 0.f : m; };
-    float m = -INFINITY, d = 0.f;
-    for (int64_t tile = lane; tile < tiles; tile += 32) {
-        const float2 pair = pairs[row * tiles + tile];
-        const float larger = fmaxf(m, pair.x), base = base_of(larger);
-        d = d * expf(m - base) + pair.y * expf(pair.x - base);
-        m = larger;
-    }
-    for (int apart = 16; apart > 0; apart /= 2) {
-        const float other_m = __shfl_xor_sync(~0u, m, apart);
-        const float other_d = __shfl_xor_sync(~0u, d, apart);
-        const float larger = fmaxf(m, other_m), base = base_of(larger);
-        d = d * expf(m - base) + other_d * expf(other_m - base);
-        m = larger;
-    }
+    auto all = LogitPair::of_none();
+    for (int64_t tile = lane; tile < tiles; tile += 32)
+        all = smem_softmax::merged(all, pairs[row * tiles + tile]);
+    all = smem_softmax::merge_in_warp(all);
     if (lane != 0) return;
     const int64_t target = targets[row];
     const bool is_there = target >= 0 && target < vocabulary;
-    const float log_d = logf(d);
-    lse[row] = m + log_d;
-    loss[row] = target == targets.ignored ? 0.f : is_there ? m - of_target[row] + log_d : NAN;
+    const float log_d = logf(all.d);
+    lse[row] = all.m + log_d;
+    loss[row] = target == targets.ignored ? 0.f : is_there ? all.m - of_target[row] + log_d : NAN;
 }
 
 // to = from, rounded.
@@ -210,7 +201,7 @@ constexpr int64_t kLossChunk = 8192;
 
 // Return the bytes of workspace that linear_cross_entropy() and its gradients need. chunk: as for the gradients.
 inline size_t linear_loss_workspace_bytes(int64_t rows, int64_t vocabulary) {
-    return aligned_bytes(static_cast<size_t>(rows * logit_tiles(vocabulary)) * sizeof(float2)) +
+    return aligned_bytes(static_cast<size_t>(rows * logit_tiles(vocabulary)) * sizeof(LogitPair)) +
            static_cast<size_t>(rows) * sizeof(float);
 }
 template <class T>
@@ -269,10 +260,10 @@ cudaError_t linear_cross_entropy(const LinearLoss<T>& g, void* workspace, size_t
         check_linear_loss(g, workspace, bytes, linear_loss_workspace_bytes(g.rows, g.vocabulary));
     if (error != cudaSuccess) return error;
     const int64_t tiles = logit_tiles(g.vocabulary);
-    auto* const pairs = static_cast<float2*>(workspace);
+    auto* const pairs = static_cast<LogitPair*>(workspace);
     auto* const of_target = reinterpret_cast<float*>(
         static_cast<char*>(workspace) +
-        aligned_bytes(static_cast<size_t>(g.rows * tiles) * sizeof(float2)));
+        aligned_bytes(static_cast<size_t>(g.rows * tiles) * sizeof(LogitPair)));
     // Nothing is written to C, so any address will do.
     const Problem<T> logits =
         logits_of(g, 0, g.vocabulary, static_cast<T*>(workspace), g.vocabulary);

@@ -119,7 +119,7 @@ int main(int count, char** words) {
         logit_bytes / 1e6, static_cast<double>(forward_bytes) / 1e6,
         static_cast<double>(backward_bytes) / 1e6);
 
-    // The product alone, and a loss, take turns.
+    // The product alone, which writes its logits, then the loss and the gradients.
     Element* const logits = allocate<Element>(rows * ((vocabulary + 7) / 8 * 8));
     const auto product =
         batched_gemm::logits_of(g, 0, vocabulary, logits, (vocabulary + 7) / 8 * 8);
