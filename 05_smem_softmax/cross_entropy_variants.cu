@@ -6,6 +6,7 @@
 #include "05_smem_softmax/variants.hpp"
 #include "common/operations/cross_entropy/operation.hpp"
 #include "common/runner/stage.hpp"
+#include "cut_costs.cuh"
 #include "further/cross_entropy.cuh"
 
 namespace {
@@ -14,15 +15,16 @@ using operations::cross_entropy::Kind;
 using operations::cross_entropy::operation_of;
 using operations::cross_entropy::Shape;
 using runner::DType;
+using smem_softmax::threads_of;
+using smem_softmax::traffic_of;
 using softmax_stages::CrossEntropyOptions;
 using softmax_stages::CrossEntropyPlan;
 using softmax_stages::Reduction;
 
-// Returns the options of a call as the header has them, its optional operands included.
+// Returns the options as the header has them, without the optional operands.
 template <class T>
-CrossEntropyOptions<T> in_header(const runner::Call& call, Kind kind) {
+CrossEntropyOptions<T> in_header(const operations::cross_entropy::Options& options) {
     using Compute = warp_softmax::ComputeOf<T>;
-    const operations::cross_entropy::Options& options = Shape(call.shape).options;
     CrossEntropyOptions<T> in_header;
     in_header.reduction = options.mean  ? Reduction::mean
                           : options.sum ? Reduction::sum
@@ -31,6 +33,15 @@ CrossEntropyOptions<T> in_header(const runner::Call& call, Kind kind) {
     in_header.label_smoothing = static_cast<Compute>(options.label_smoothing);
     in_header.z_loss = static_cast<Compute>(options.z_loss);
     in_header.soft_cap = static_cast<Compute>(options.soft_cap);
+    return in_header;
+}
+
+// Returns the options of a call.
+template <class T>
+CrossEntropyOptions<T> options_of(const runner::Call& call, Kind kind) {
+    using Compute = warp_softmax::ComputeOf<T>;
+    const operations::cross_entropy::Options& options = Shape(call.shape).options;
+    CrossEntropyOptions<T> in_header = ::in_header<T>(options);
     if (options.class_weights) in_header.class_weights = call.input<Compute>("class_weights");
     if (kind == Kind::cross_entropy) in_header.grad_output = call.input<Compute>("grad_output");
     if (options.reduces()) in_header.totals = call.output<Compute>("totals");
@@ -41,7 +52,7 @@ CrossEntropyOptions<T> in_header(const runner::Call& call, Kind kind) {
 template <class T, class Target>
 cudaError_t launch_as(const runner::Call& call, Kind kind) {
     using Compute = warp_softmax::ComputeOf<T>;
-    const CrossEntropyOptions<T> options = in_header<T>(call, kind);
+    const CrossEntropyOptions<T> options = options_of<T>(call, kind);
     const Shape shape = call.shape;
     const T* const logits = call.input<T>("logits");
     const Target* const targets = call.input<Target>("targets");
@@ -56,10 +67,14 @@ cudaError_t launch_as(const runner::Call& call, Kind kind) {
                                          call.workspace_bytes, call.stream);
 }
 
-CrossEntropyPlan plan_of(const Shape& shape, DType dtype, Kind kind) {
+int64_t packs_of(const Shape& shape, DType dtype) {
+    return smem_softmax::packs_of_row(shape.cols, dtype);
+}
+CrossEntropyPlan plan_of(const Shape& shape, DType dtype) {
     return runner::visit(dtype, [&](auto of) {
         return softmax_stages::plan_of_losses<typename decltype(of)::type>(
-            shape.cols, softmax_stages::this_chip(), true, kind == Kind::cross_entropy);
+            shape.rows, shape.cols, in_header<typename decltype(of)::type>(shape.options),
+            softmax_stages::this_chip(), true);
     });
 }
 
@@ -74,12 +89,15 @@ runner::Variant front_call(const std::string& name, const std::string& summary, 
         variant.takes.push_back(each.name);
     variant.traffic_at = [kind](const Shape& shape, DType dtype) -> runner::Traffic {
         if (kind == Kind::cross_entropy_loss) return {1, 0};
-        return {plan_of(shape, dtype, kind).kept ? 1. : 2., 1};
+        const CrossEntropyPlan plan = plan_of(shape, dtype);
+        return plan.threads == 0 ? traffic_of(plan.cut, packs_of(shape, dtype))
+                                 : runner::Traffic{2, 1};
     };
     // A thread adds up whole packs.
-    variant.partial_sums = [kind](const Shape& shape, DType dtype) {
-        const CrossEntropyPlan plan = plan_of(shape, dtype, kind);
-        return std::clamp<int64_t>(shape.cols / plan.pack, 1, plan.threads);
+    variant.partial_sums = [](const Shape& shape, DType dtype) {
+        const CrossEntropyPlan plan = plan_of(shape, dtype);
+        return plan.threads == 0 ? threads_of(plan.cut, packs_of(shape, dtype))
+                                 : std::clamp<int64_t>(shape.cols / plan.pack, 1, plan.threads);
     };
     variant.launch = [kind](const runner::Call& call) {
         return runner::visit(call.dtype, [&](auto of) {
@@ -88,9 +106,13 @@ runner::Variant front_call(const std::string& name, const std::string& summary, 
                                                                : launch_as<T, int64_t>(call, kind);
         });
     };
-    variant.way = [kind](const Shape& shape, DType dtype) {
-        const CrossEntropyPlan plan = plan_of(shape, dtype, kind);
-        return std::string(plan.threads == 32 ? "warp" : "block") + ": " + plan.reason;
+    variant.way = [](const Shape& shape, DType dtype) {
+        const CrossEntropyPlan plan = plan_of(shape, dtype);
+        const bool is_cluster = plan.cut.share == smem_softmax::Share::cluster;
+        return std::string(plan.threads == 32                ? "warp"
+                           : plan.threads == 0 && is_cluster ? "cluster"
+                                                             : "block") +
+               ": " + plan.reason;
     };
     return variant;
 }

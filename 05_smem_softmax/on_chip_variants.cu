@@ -5,6 +5,7 @@
 #include <string>
 
 #include "05_smem_softmax/variants.hpp"
+#include "cut_costs.cuh"
 #include "further/functor_rows.cuh"
 #include "further/softmax.cuh"
 
@@ -23,9 +24,11 @@ using smem_softmax::Cut;
 using smem_softmax::GradientOf;
 using smem_softmax::operation_on;
 using smem_softmax::SoftmaxOf;
+using smem_softmax::threads_of;
+using smem_softmax::traffic_of;
 
 int64_t packs_of(Shape shape, DType dtype) {
-    return shape.cols * static_cast<int64_t>(runner::size_of(dtype)) / 16;
+    return smem_softmax::packs_of_row(shape.cols, dtype);
 }
 
 // Returns the cut of a launch with the runner's scratch. kTensors: 1, or 2 for a gradient.
@@ -34,25 +37,6 @@ Cut cut_for(Shape shape, DType dtype) {
     const int elements = 16 / static_cast<int>(runner::size_of(dtype));
     return smem_softmax::cut_for(shape.rows, packs_of(shape, dtype), elements, kTensors,
                                  smem_softmax::this_chip(), true);
-}
-
-// Returns the number of threads of a row that have at least one pack.
-int64_t threads_of(const Cut& cut, int64_t packs) {
-    return std::clamp<int64_t>(int64_t{cut.blocks} * cut.slice.threads, 1,
-                               std::max<int64_t>(1, packs));
-}
-
-// Returns the accesses per element of a row of this many packs; blocks read the packs that they
-// cannot keep twice.
-runner::Traffic traffic_of(const Cut& cut, int64_t packs) {
-    const smem_softmax::Slice& slice = cut.slice;
-    const int64_t kept = slice.on_chip();
-    int64_t again = 0;
-    for (int64_t block = 0; block < cut.blocks; ++block) {
-        again += std::max<int64_t>(0, std::min(slice.packs, packs - block * slice.packs) - kept);
-    }
-    const double share = packs == 0 ? 0 : static_cast<double>(again) / static_cast<double>(packs);
-    return {slice.tensors * (1 + share), 1};
 }
 
 // Describes a variant that launches a cut.

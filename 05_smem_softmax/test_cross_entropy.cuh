@@ -442,28 +442,36 @@ TEST_CASE("cross-entropies refuse what they cannot compute") {
     for (const float untouched : gradient.download()) CHECK(std::isnan(untouched));
 }
 
-TEST_CASE(
-    "a plan of a cross-entropy has a row on the chip where it fits, in packs where rows are made "
-    "of them") {
+TEST_CASE("a plan of a cross-entropy keeps a row on the chip where it can, with plain options") {
     using namespace softmax_stages;
+    using smem_softmax::Share;
     const Chip chip{132, 231424, 16, 4.27e6};
-    const auto plan = [&](int64_t cols, bool aligned = true) {
-        return cross_entropy_plan<__half>(100, cols, {}, chip, 0, aligned);
+    const auto plan = [&](int64_t cols, const CrossEntropyOptions<__half>& options = {},
+                          bool aligned = true) {
+        return cross_entropy_plan<__half>(4096, cols, options, chip, 0, aligned);
     };
-    CHECK(plan(1000).threads == 32);
-    CHECK(plan(1000).pack == 8);
-    CHECK(plan(1000, false).pack == 1);
-    CHECK(plan(1001).pack == 1);
-    CHECK(plan(1000).shared == 4 * 1000 * 2);  // four rows per block
-    CHECK(plan(50256).threads == 1024);
-    CHECK(plan(50256).kept);
-    CHECK_FALSE(plan(128256).kept);
-    CHECK(plan(128256).shared == 0);
-    CHECK_FALSE(cross_entropy_loss_plan<__half>(100, 1000, {}, chip).kept);
+    CHECK(plan(1000).threads == 0);
+    CHECK(plan(1000).cut.share == Share::block);
+    CHECK(plan(128256).cut.share == Share::cluster);
+    CHECK(plan(128256).reads_once());
+    CHECK(plan(10'000'000).cut.share == Share::cluster);
+    CHECK_FALSE(plan(10'000'000).reads_once());
+    CrossEntropyOptions<__half> smooth, capped;
+    smooth.label_smoothing = 0.1f;
+    capped.soft_cap = 30;
+    for (const auto& options : {smooth, capped}) {
+        CHECK(plan(1000, options).threads == 32);
+        CHECK(plan(1000, options).pack == 8);
+        CHECK(plan(1000, options, false).pack == 1);
+        CHECK(plan(1001, options).pack == 1);
+        CHECK(plan(50256, options).threads == 256);
+        CHECK_FALSE(plan(1000, options).reads_once());
+    }
+    CHECK(plan(100).threads == 32);
+    CHECK(cross_entropy_loss_plan<__half>(64, 500'000, {}, chip).cut.blocks == 16);
     for (int64_t cols = 1; cols < 300000; cols += cols / 7 + 1) {
         const CrossEntropyPlan of = plan(cols);
-        CHECK(static_cast<int64_t>(of.shared) <= chip.room - smem_softmax::kRoomForSums);
-        CHECK(of.shared % 16 == (of.pack == 1 ? of.shared % 16 : 0));
+        CHECK(static_cast<int64_t>(of.cut.slice.shared()) <= chip.room);
         CHECK(of.reason != nullptr);
     }
 }

@@ -6,9 +6,9 @@
 //   call       cross_entropy, cross_entropy_loss: see front_call.cuh
 //   timed      cross_entropy, cross_entropy_loss
 //   new here   03's pair (m, d) gives a row's log-sum-exp; with the target's logit that is the loss, and the gradient
-//              needs no further sum
-//   traffic    1 read + 1 write per element while a row fits in shared memory, else 2 reads + 1 write; the loss
-//              alone: 1 read, of rows of any length
+//              needs no further sum. So it is an operation of online_cached.cuh's kernel
+//   traffic    1 read + 1 write per element while a block or a cluster can keep a row, else 2 reads + 1 write; with
+//              label smoothing or a soft cap always 2 reads; the loss alone: 1 read
 //   accepts    float, __half, __nv_bfloat16, double; targets of 32 or 64 bits; up to 2^31 - 1025 rows and columns
 //   rows       special rows as in 04; rows with ignore_index become zeros, rows with a target out of range NaN
 //   source     options as PyTorch's cross_entropy; z_loss and soft_cap as Liger-Kernel (2024)
@@ -16,9 +16,8 @@
 #include <cmath>
 #include <type_traits>
 
-#include "../../04_warp_softmax/front_call.cuh"
 #include "../../04_warp_softmax/further/loads_and_stores.cuh"
-#include "../smem_softmax.cuh"
+#include "row_launch.cuh"
 
 namespace softmax_stages {
 
@@ -40,14 +39,13 @@ struct CrossEntropyOptions {
 };
 
 struct CrossEntropyPlan {
-    int threads;    // per row: a warp, of which four share a block, or a block
-    int pack;       // elements per access
-    bool kept;      // true if a row stays in shared memory between its two passes
-    size_t shared;  // bytes of shared memory per block
+    int threads;  // per row: a warp, of which four share a block, or a block; 0: as the cut says
+    int pack;     // elements per access
+    smem_softmax::Cut cut;  // for threads = 0: the blocks that keep a row
     const char* reason;
     size_t workspace_bytes;       // always 0
     size_t more_workspace_bytes;  // always 0
-    int rows_of_block() const { return threads == 32 ? smem_softmax::kRowsOfBlock<32> : 1; }
+    bool reads_once() const { return threads == 0 && cut.slice.packs <= cut.slice.on_chip(); }
 };
 
 }  // namespace softmax_stages
@@ -56,7 +54,6 @@ namespace smem_softmax {
 
 using softmax_stages::CrossEntropyOptions;
 using softmax_stages::Reduction;
-using warp_softmax::ComputeOf;
 
 // Targets of either width. A row has only one, so a kernel can test the width at run time.
 struct Targets {
@@ -84,7 +81,148 @@ struct LossCall {
     CrossEntropyOptions<T> options;
 };
 
-// ---------------------------------------------------------------- what a row is reduced to
+// ---------------------------------------------------------------- what a row's results are made of
+
+// The factors of a row's loss and gradient, with b = hard, y the target, w the class weights:
+//     loss          = weight_share * (b * (lse - x[y]) + label smoothing's part) + row_share * z_loss * lse^2
+//     d loss / d x  = of_softmax * softmax(x) - of_weight * w - (of_target, at y alone)
+template <class T>
+struct LossFactors {
+    using Compute = ComputeOf<T>;
+    Compute hard, smooth, weight_share, row_share;
+
+    // totals_kernel has run if the losses' mean is wanted.
+    __device__ LossFactors(const LossCall<T>& call, int64_t target)
+        : hard((1 - call.options.label_smoothing) *
+               (call.options.class_weights == nullptr ? 1 : call.options.class_weights[target])),
+          smooth(call.options.label_smoothing / static_cast<Compute>(call.cols)) {
+        const bool mean = call.options.reduction == Reduction::mean;
+        weight_share = mean ? 1 / call.options.totals[1] : 1;
+        row_share = mean ? 1 / call.options.totals[2] : 1;
+    }
+    // below: the largest logit less the target's; rest: label smoothing's part.
+    __device__ Compute loss(const LossCall<T>& call, Compute below, Compute log_d, Compute lse,
+                            Compute rest) const {
+        Compute of_row = (hard * (below + log_d) + rest) * weight_share;
+        if (call.options.z_loss > 0) of_row += call.options.z_loss * lse * lse * row_share;
+        return of_row;
+    }
+    __device__ Compute upstream(const LossCall<T>& call, int64_t row) const {
+        const bool one = call.options.reduction != Reduction::none;
+        return call.options.grad_output == nullptr ? 1 : call.options.grad_output[one ? 0 : row];
+    }
+    __device__ Compute of_softmax(const LossCall<T>& call, Compute lse, Compute all_weights) const {
+        Compute of_softmax = hard;
+        if (smooth > 0) of_softmax += smooth * all_weights;
+        of_softmax *= weight_share;
+        if (call.options.z_loss > 0) of_softmax += 2 * call.options.z_loss * lse * row_share;
+        return of_softmax;
+    }
+};
+
+// True if a row's target is ignored or no column. Its loss, lse and gradient are then `constant`.
+template <class T>
+__device__ bool is_constant(const LossCall<T>& call, int64_t target, ComputeOf<T>* constant) {
+    const bool ignored = target == call.options.ignore_index;
+    *constant = ignored ? 0 : static_cast<ComputeOf<T>>(NAN);
+    return ignored || target < 0 || target >= call.cols;
+}
+template <class T>
+__device__ void give_loss(const LossCall<T>& call, int64_t row, ComputeOf<T> loss,
+                          ComputeOf<T> lse) {
+    call.loss[row] = loss;
+    if (call.options.lse != nullptr) call.options.lse[row] = lse;
+}
+
+// ---------------------------------------------------------------- the operation
+
+// The loss of a row, and its gradient if kGradient, as an operation of row_on_chip_kernel: without label smoothing and soft
+// cap.
+template <class T, bool kGradient>
+struct LossOf {
+    using Element = T;
+    using Compute = ComputeOf<T>;
+    using Set = Normalizer<Compute>;
+    static constexpr int kInputs = 1;
+    static constexpr bool kHasMaximum = true;
+    static constexpr bool kSkipsRows = true;
+    static constexpr bool kHasResults = kGradient;
+    static constexpr int kUnroll = 2;
+    const T* in[kInputs];
+    T* out;
+    LossCall<T> call;
+    int64_t row = 0;
+
+    __host__ __device__ LossOf at(int64_t rows, int64_t cols) const {
+        return {{in[0] + rows * cols}, kGradient ? out + rows * cols : out, call, row + rows};
+    }
+    static __device__ T nothing() { return static_cast<T>(-static_cast<Compute>(INFINITY)); }
+    static __device__ Compute term(const Compute (&x)[kInputs], Compute base) {
+        return summand<T>(x[0] - base);
+    }
+
+    __device__ bool is_skipped(int64_t /*cols*/) const {
+        Compute constant;
+        return is_constant(call, call.targets[row], &constant);
+    }
+    __device__ T constant() const {
+        Compute constant;
+        is_constant(call, call.targets[row], &constant);
+        return static_cast<T>(constant);
+    }
+    __device__ void skip() const {
+        Compute constant;
+        is_constant(call, call.targets[row], &constant);
+        give_loss(call, row, constant, constant);
+    }
+
+    struct Noted {
+        bool is_first;
+        T x_target;  // for the first thread
+    };
+    __device__ Noted note(bool is_first) const {
+        return {is_first, is_first ? in[0][call.targets[row]] : T(0.f)};
+    }
+
+    struct Finish {
+        Compute base, share, of_target;
+        int64_t target;
+
+        __device__ T of(const T (&x)[kInputs], int64_t column) const {
+            return result(static_cast<Compute>(x[0]), column == target);
+        }
+        __device__ WidePack<T> of_packs(const uint4 (&words)[kInputs], int64_t column) const {
+            WidePack<T> pack;
+            for_each_element<T>(
+                words, [&](int i, const auto& x) { pack.element[i] = result(x[0], false); });
+            if (target >= column && target < column + kWidest<T>) {  // in one pack of the row
+                for_each_element<T>(words, [&](int i, const auto& x) {
+                    if (column + i == target) pack.element[i] = result(x[0], true);
+                });
+            }
+            return pack;
+        }
+
+    private:
+        __device__ T result(Compute x, bool is_target) const {
+            return static_cast<T>(lifted_exp<T>(x - base) * share - (is_target ? of_target : 0));
+        }
+    };
+    __device__ Finish finish(Set of_row, Noted noted) const {
+        const int64_t target = call.targets[row];
+        const LossFactors<T> factors(call, target);
+        const Compute log_d = std::log(of_row.d / kLift<T>), lse = of_row.m + log_d;
+        if (noted.is_first) {
+            const Compute below = of_row.m - static_cast<Compute>(noted.x_target);
+            give_loss(call, row, factors.loss(call, below, log_d, lse, 0), lse);
+        }
+        const Compute upstream = factors.upstream(call, row);
+        return {base_of(of_row.m), upstream * factors.of_softmax(call, lse, 0) / of_row.d,
+                upstream * factors.hard * factors.weight_share, target};
+    }
+};
+
+// ---------------------------------------------------------------- with label smoothing or a soft cap, and for short rows
 
 // 03's normalizer pair (m, d) and, for label smoothing, the sums of w[c] * x[c] and of w[c] with class weights w.
 template <class Compute>
@@ -92,17 +230,11 @@ struct RowSums {
     Compute m, d, weighted, weight;
 };
 
-// Returns the reference point of exponentials: m, or 0 if all elements so far are -inf, as in 03.
-template <class Compute>
-__device__ Compute base_of_sums(Compute m) {
-    return m == -static_cast<Compute>(INFINITY) ? 0 : m;
-}
-
 struct MergeSums {
     template <class Compute>
     __device__ RowSums<Compute> operator()(const RowSums<Compute>& a,
                                            const RowSums<Compute>& b) const {
-        const Compute m = fmax(a.m, b.m), base = base_of_sums(m);
+        const Compute m = fmax(a.m, b.m), base = base_of(m);
         return {m, a.d * std::exp(a.m - base) + b.d * std::exp(b.m - base), a.weighted + b.weighted,
                 a.weight + b.weight};
     }
@@ -133,11 +265,9 @@ __device__ ComputeOf<T> capped(T logit, ComputeOf<T> soft_cap) {
     return soft_cap > 0 ? soft_cap * std::tanh(x / soft_cap) : x;
 }
 
-// ---------------------------------------------------------------- the kernels
-
-// kThreads threads compute a row in two passes: the first reads the logits and finds (m, d), the second computes the
-// gradient. Without kGradient there is only the first.
-template <class Layout, bool kGradient, int kThreads, class Pack>
+// kThreads threads compute a row in two passes: the first reads the logits and finds (m, d), the second reads them again
+// and computes the gradient. Without kGradient there is only the first.
+template <bool kGradient, int kThreads, class Pack>
 __global__ void __launch_bounds__(kThreads* kRowsOfBlock<kThreads>)
     cross_entropy_kernel(LossCall<typename Pack::Element> call) {
     using T = typename Pack::Element;
@@ -148,22 +278,18 @@ __global__ void __launch_bounds__(kThreads* kRowsOfBlock<kThreads>)
     const int64_t row = int64_t{blockIdx.x} * kRows + row_in_block;
     if (row >= call.rows) return;  // whole warps return; with one row per block, its row exists
 
-    const auto& options = call.options;
-    const Compute s = options.label_smoothing, cap = options.soft_cap;
-    const Compute* const weights = options.class_weights;
+    const Compute s = call.options.label_smoothing, cap = call.options.soft_cap;
+    const Compute* const weights = call.options.class_weights;
     const int cols = static_cast<int>(call.cols), packs = cols / Pack::kSize;
     const auto* const x_row = reinterpret_cast<const Pack*>(call.logits) + row * packs;
     auto* const gradient_row =
         kGradient ? reinterpret_cast<Pack*>(call.gradient) + row * packs : nullptr;
-    unsigned char* const kept = shared_bytes + row_in_block * cols * sizeof(T);
 
     // All threads of the row take the same branch, so none waits in the reduction for those that returned.
     const int64_t target = call.targets[row];
-    const bool ignored = target == options.ignore_index;
-    if (ignored || target < 0 || target >= cols) {
-        const Compute constant = ignored ? 0 : static_cast<Compute>(NAN);
-        if (threadIdx.x == 0) call.loss[row] = constant;
-        if (threadIdx.x == 0 && options.lse != nullptr) options.lse[row] = constant;
+    Compute constant;
+    if (is_constant(call, target, &constant)) {
+        if (threadIdx.x == 0) give_loss(call, row, constant, constant);
         if constexpr (kGradient) {
             Pack pack;
             for (T& element : pack.element) element = static_cast<T>(constant);
@@ -177,10 +303,9 @@ __global__ void __launch_bounds__(kThreads* kRowsOfBlock<kThreads>)
     RowSums<Compute> sums{-static_cast<Compute>(INFINITY), 0, 0, 0};
     for (int p = threadIdx.x; p < packs; p += kThreads) {
         const Pack pack = x_row[p];
-        if constexpr (Layout::kKeeps) Layout::put(pack, kept, p, packs);
         RowSums<Compute> more = sums;  // the sums with this pack
         for (const T element : pack.element) more.m = fmax(more.m, capped(element, cap));
-        const Compute base = base_of_sums(more.m);
+        const Compute base = base_of(more.m);
         more.d *= std::exp(sums.m - base);  // one correction per pack, not per element
         for (int i = 0; i < Pack::kSize; ++i) {
             const Compute x = capped(pack.element[i], cap);
@@ -196,38 +321,21 @@ __global__ void __launch_bounds__(kThreads* kRowsOfBlock<kThreads>)
     sums = sums_of_row<kThreads>(sums, scratch);
 
     const Compute log_d = std::log(sums.d), lse = sums.m + log_d;
-    const bool mean = options.reduction == Reduction::mean;
-    const Compute weight_share = mean ? 1 / options.totals[1] : 1;  // totals_kernel has run
-    const Compute row_share = mean ? 1 / options.totals[2] : 1;
-    const Compute hard = (1 - s) * (weights == nullptr ? 1 : weights[target]);
-    const Compute smooth = s / cols;
+    const LossFactors<T> factors(call, target);
     const Compute all_weights = weights == nullptr ? cols : sums.weight;
     if (threadIdx.x == 0) {
-        Compute of_row = hard * (sums.m - x_target + log_d);
-        if (s > 0) of_row += smooth * (lse * all_weights - sums.weighted);
-        of_row *= weight_share;
-        if (options.z_loss > 0) of_row += options.z_loss * lse * lse * row_share;
-        call.loss[row] = of_row;
-        if (options.lse != nullptr) options.lse[row] = lse;
+        const Compute rest = s > 0 ? factors.smooth * (lse * all_weights - sums.weighted) : 0;
+        give_loss(call, row, factors.loss(call, sums.m - x_target, log_d, lse, rest), lse);
     }
 
     if constexpr (kGradient) {
-        // d loss / d x[c] = of_softmax * softmax[c] - of_weight * w[c] - (of_target, at the target alone)
-        const bool one = options.reduction != Reduction::none;
-        const Compute upstream =
-            options.grad_output == nullptr ? 1 : options.grad_output[one ? 0 : row];
-        Compute of_softmax = hard;
-        if (s > 0) of_softmax += smooth * all_weights;
-        of_softmax *= weight_share;
-        if (options.z_loss > 0) of_softmax += 2 * options.z_loss * lse * row_share;
-        of_softmax *= upstream;
-        const Compute of_weight = upstream * smooth * weight_share;
-        const Compute of_target = upstream * hard * weight_share;
+        const Compute upstream = factors.upstream(call, row);
+        const Compute of_softmax = upstream * factors.of_softmax(call, lse, all_weights);
+        const Compute of_weight = upstream * factors.smooth * factors.weight_share;
+        const Compute of_target = upstream * factors.hard * factors.weight_share;
         const Compute scale = 1 / sums.d;
         for (int p = threadIdx.x; p < packs; p += kThreads) {
-            Pack pack;
-            if constexpr (Layout::kKeeps) Layout::get(pack, kept, p, packs);  // its own: no barrier
-            if constexpr (!Layout::kKeeps) pack = x_row[p];
+            Pack pack = x_row[p];
             for (int i = 0; i < Pack::kSize; ++i) {
                 const int c = p * Pack::kSize + i;
                 const Compute x = capped(pack.element[i], cap);
@@ -241,6 +349,8 @@ __global__ void __launch_bounds__(kThreads* kRowsOfBlock<kThreads>)
         }
     }
 }
+
+// ---------------------------------------------------------------- reductions
 
 constexpr int kTotalsThreads = 1024;
 
@@ -281,36 +391,20 @@ __global__ void __launch_bounds__(kTotalsThreads) reduced_loss_kernel(LossCall<T
 
 // ---------------------------------------------------------------- the launch
 
-// The numbers of threads that may compute a row. With 1024, registers that hold doubles spill to local memory.
-template <class T>
-constexpr int kMostThreads = sizeof(T) == 8 ? 512 : 1024;
-template <class T>
-using LossThreads = std::conditional_t<kMostThreads<T> == 512, BlockSizes<32, 128, 256, 512>,
-                                       BlockSizes<32, 128, 256, 512, 1024>>;
+// The threads of a row in cross_entropy_kernel.
+inline constexpr int kLossThreads = 256;
 
-// Additional shared memory of the reductions, beyond the lesson's, in bytes; an upper bound.
-constexpr int64_t kRoomForSums = 1024;
-
-// Launches the instance for the plan's number of threads.
-template <class Layout, bool kGradient, class Pack, class T, int... kThreads>
-cudaError_t launch_losses(BlockSizes<kThreads...>, const softmax_stages::CrossEntropyPlan& plan,
-                          const LossCall<T>& call, cudaStream_t stream) {
-    void (*kernel)(LossCall<T>) = nullptr;
-    ((kernel = plan.threads == kThreads ? cross_entropy_kernel<Layout, kGradient, kThreads, Pack>
-                                        : kernel),
-     ...);
-    const auto ask = [&](int* room, int) {  // without this, a block gets 48 KB of shared memory
-        *room = static_cast<int>(room_for_rows() - kRoomForSums);
-        return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, *room);
+template <bool kGradient, class Pack>
+cudaError_t launch_two_passes(int threads, const LossCall<typename Pack::Element>& call,
+                              cudaStream_t stream) {
+    const auto launch_with = [&](auto kernel, int rows_of_block) {
+        const auto rows = static_cast<unsigned>(rows_of_block);
+        const auto blocks = static_cast<unsigned>((call.rows + rows - 1) / rows);
+        kernel<<<blocks, dim3(static_cast<unsigned>(threads), rows), 0, stream>>>(call);
+        return cudaGetLastError();
     };
-    int room = 0;
-    const cudaError_t error =
-        warp_softmax::ask_once(&room, ask, reinterpret_cast<const void*>(kernel));
-    if (error != cudaSuccess) return error;
-    const auto rows = static_cast<unsigned>(plan.rows_of_block());
-    const auto blocks = static_cast<unsigned>((call.rows + rows - 1) / rows);
-    kernel<<<blocks, dim3(static_cast<unsigned>(plan.threads), rows), plan.shared, stream>>>(call);
-    return cudaGetLastError();
+    return threads == 32 ? launch_with(cross_entropy_kernel<kGradient, 32, Pack>, kRowsOfBlock<32>)
+                         : launch_with(cross_entropy_kernel<kGradient, kLossThreads, Pack>, 1);
 }
 
 }  // namespace smem_softmax
@@ -319,37 +413,37 @@ namespace softmax_stages {
 
 // Returns the plan of both calls. aligned: true if logits and gradient start at multiples of 16 bytes.
 template <class T>
-CrossEntropyPlan plan_of_losses(int64_t cols, const Chip& chip, bool aligned, bool gradient) {
-    constexpr int kPack = 16 / sizeof(T);
-    constexpr int kPacksOfThread = 8;  // more threads would idle in the reduction
-    const bool whole = aligned && cols % kPack == 0;
+CrossEntropyPlan plan_of_losses(int64_t rows, int64_t cols, const CrossEntropyOptions<T>& options,
+                                const Chip& chip, bool aligned) {
+    constexpr int64_t kFewPacks = 32;  // for so few, a block would have idle lanes
+    constexpr int kWide = smem_softmax::kWidest<T>;
+    const int64_t packs = smem_softmax::packs_of<T>(cols);
     CrossEntropyPlan plan{};
-    plan.pack = whole ? kPack : 1;
-    const int64_t packs = cols / plan.pack;
-    plan.threads = 32;
-    for (const int threads : {128, 256, 512, 1024}) {
-        const bool exists = threads <= smem_softmax::kMostThreads<T>;
-        if (exists && packs > int64_t{plan.threads} * kPacksOfThread) plan.threads = threads;
+    if (packs > kFewPacks && options.label_smoothing == 0 && options.soft_cap == 0) {
+        plan.pack = kWide;
+        plan.cut = smem_softmax::cut_for(rows, packs, kWide, 1, chip, false);
+        plan.reason = !plan.reads_once() ? "a row longer than the chip can keep is read twice"
+                      : plan.cut.share == smem_softmax::Share::block
+                          ? "a block has the row on the chip"
+                          : "more than a block's registers";
+        return plan;
     }
-    const int64_t bytes = plan.rows_of_block() * cols * static_cast<int64_t>(sizeof(T));
-    plan.kept = gradient && bytes <= chip.room - smem_softmax::kRoomForSums;
-    plan.shared = plan.kept ? static_cast<size_t>(bytes) : 0;
-    if (gradient && !plan.kept) plan.threads = smem_softmax::kMostThreads<T>;
-    plan.reason = !gradient   ? "the loss needs a single pass"
-                  : plan.kept ? "shared memory keeps a row between its two passes"
-                              : "a row longer than shared memory is read twice";
+    plan.pack = aligned && cols % kWide == 0 ? kWide : 1;
+    plan.threads = cols / plan.pack > 8 * 32 ? smem_softmax::kLossThreads : 32;
+    plan.reason = packs <= kFewPacks ? "a short row" : "options that need more sums: two passes";
     return plan;
 }
 template <class T>
-CrossEntropyPlan cross_entropy_plan(int64_t /*rows*/, int64_t cols, const CrossEntropyOptions<T>&,
-                                    const Chip& chip, size_t /*bytes*/ = 0, bool aligned = true) {
-    return plan_of_losses<T>(cols, chip, aligned, true);
+CrossEntropyPlan cross_entropy_plan(int64_t rows, int64_t cols,
+                                    const CrossEntropyOptions<T>& options, const Chip& chip,
+                                    size_t /*bytes*/ = 0, bool aligned = true) {
+    return plan_of_losses<T>(rows, cols, options, chip, aligned);
 }
 template <class T>
-CrossEntropyPlan cross_entropy_loss_plan(int64_t /*rows*/, int64_t cols,
-                                         const CrossEntropyOptions<T>&, const Chip& chip,
+CrossEntropyPlan cross_entropy_loss_plan(int64_t rows, int64_t cols,
+                                         const CrossEntropyOptions<T>& options, const Chip& chip,
                                          size_t /*bytes*/ = 0, bool aligned = true) {
-    return plan_of_losses<T>(cols, chip, aligned, false);
+    return plan_of_losses<T>(rows, cols, options, chip, aligned);
 }
 
 // True for sizes and options that a call accepts. (Comparisons with NaN are false.)
@@ -389,22 +483,22 @@ cudaError_t launch_cross_entropy(const smem_softmax::LossCall<T>& call, cudaStre
         return cudaErrorInvalidValue;
     const bool aligned = warp_softmax::takes_packs<kPack>(call.logits, 0) &&
                          warp_softmax::takes_packs<kPack>(call.gradient, 0);
-    const CrossEntropyPlan plan = plan_of_losses<T>(call.cols, this_chip(), aligned, kGradient);
-    const auto launch_with = [&](auto pack) {
-        using Pack = decltype(pack);
-        using Threads = smem_softmax::LossThreads<T>;
-        using Most = smem_softmax::BlockSizes<smem_softmax::kMostThreads<T>>;
-        using namespace smem_softmax;
-        if constexpr (kGradient) {
-            if (plan.kept) return launch_losses<Whole, true, Pack>(Threads{}, plan, call, stream);
-            return launch_losses<Uncached, true, Pack>(Most{}, plan, call, stream);
-        } else {
-            return launch_losses<Uncached, false, Pack>(Threads{}, plan, call, stream);
-        }
-    };
+    const CrossEntropyPlan plan =
+        plan_of_losses<T>(call.rows, call.cols, options, this_chip(), aligned);
     if (reduces) smem_softmax::totals_kernel<<<1, kTotalsThreads, 0, stream>>>(call);
-    const cudaError_t error = plan.pack == 1 ? launch_with(warp_softmax::Pack<T, 1>{})
-                                             : launch_with(warp_softmax::Pack<T, kPack>{});
+    const auto launch = [&] {
+        using namespace smem_softmax;
+        if (plan.threads == 0) {
+            const LossOf<T, kGradient> operation{{call.logits}, call.gradient, call};
+            if (kGradient && !have_one_alignment(call.logits, call.gradient))
+                return launch_blocks(operation, call.rows, call.cols, stream);
+            return launch_on_chip(plan.cut, operation, call.rows, call.cols, stream);
+        }
+        return plan.pack == 1
+                   ? launch_two_passes<kGradient, Pack<T, 1>>(plan.threads, call, stream)
+                   : launch_two_passes<kGradient, Pack<T, kPack>>(plan.threads, call, stream);
+    };
+    const cudaError_t error = launch();
     if (error != cudaSuccess || !reduces) return error;
     smem_softmax::reduced_loss_kernel<<<1, kTotalsThreads, 0, stream>>>(call);
     return cudaGetLastError();

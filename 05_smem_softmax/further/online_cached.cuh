@@ -263,11 +263,11 @@ struct Results {
         }
     }
 
-    __device__ T of(const T (&x)[1]) const {
+    __device__ T of(const T (&x)[1], int64_t /*column*/ = 0) const {
         const Compute result = raised(static_cast<Compute>(x[0]));
         return static_cast<T>(kRaised ? result * Compute(0x1p-16) : result);
     }
-    __device__ WidePack<T> of_packs(const uint4 (&words)[1]) const {
+    __device__ WidePack<T> of_packs(const uint4 (&words)[1], int64_t /*column*/ = 0) const {
         const Numbers<T> numbers = numbers_of<T>(words[0]);
         WidePack<T> pack;
 #pragma unroll
@@ -308,15 +308,18 @@ __device__ inline double inverse_of(double d) {
 }
 
 // An operation says what a kernel computes of rows or columns: here softmax or log-softmax, in softmax_backward.cuh their
-// gradients.
+// gradients, in cross_entropy.cuh a loss.
 //   in, out      the tensors that it reads, and the tensor that it writes
+//   at           the operation from a row on
 //   Set          to what it reduces a row: the sum d of its elements' terms, and perhaps a maximum
-//   Finish       computes the results of a row
+//   note         what it takes down before a result may replace an element; is_first: in one thread of the row
+//   finish       the row's Finish, which computes results from elements and the column of the first
 //   term         an element's term of d
 //   last_of      what result() needs of a column's d
 //   nothing      an element whose term is 0
 //   kFirstOfTerm the first input that term() needs
 //   kUnroll      packs in shared memory per step of a loop
+struct NothingNoted {};
 template <Algorithm kAlgorithm, class T>
 struct SoftmaxOf {
     using Element = T;
@@ -330,9 +333,11 @@ struct SoftmaxOf {
     const T* in[kInputs];
     T* out;
 
-    __host__ __device__ SoftmaxOf at(int64_t offset) const {
-        return {{in[0] + offset}, out + offset};
+    __host__ __device__ SoftmaxOf at(int64_t row, int64_t cols) const {
+        return {{in[0] + row * cols}, out + row * cols};
     }
+    __device__ NothingNoted note(bool /*is_first*/) const { return {}; }
+    __device__ Finish finish(Set row, NothingNoted) const { return Finish(row); }
     static __device__ T nothing() { return static_cast<T>(-static_cast<Compute>(INFINITY)); }
     static __device__ Compute term(const Compute (&x)[kInputs], Compute base) {
         return summand<T>(x[0] - base);
@@ -460,6 +465,31 @@ struct RowPart {
     }
 };
 
+// Some operations have other kinds of rows: rows that are not read, because all their results are one number (is_skipped,
+// constant), and rows without results.
+template <class Operation, class = void>
+constexpr bool kSkipsRows = false;
+template <class Operation>
+constexpr bool kSkipsRows<Operation, std::enable_if_t<Operation::kSkipsRows>> = true;
+template <class Operation, class = void>
+constexpr bool kHasResults = true;
+template <class Operation>
+constexpr bool kHasResults<Operation, std::enable_if_t<!Operation::kHasResults>> = false;
+
+// Sets a thread's part of a skipped row.
+template <bool kWhole, class Operation, class T>
+__device__ void fill_row(const Operation& of_row, const RowPart<T>& part) {
+    if (part.first == 0) of_row.skip();
+    if constexpr (kHasResults<Operation>) {
+        const T constant = of_row.constant();
+        WidePack<T> pack;
+        for (T& element : pack.element) element = constant;
+        for (int p = 0; p < part.left; p += static_cast<int>(blockDim.x))
+            store_pack<kWhole, T>(part.packs_of(of_row.out) + p, pack);
+        if (static_cast<int>(threadIdx.x) < part.ends) of_row.out[part.end] = constant;
+    }
+}
+
 // Thread t of a block has packs t, t + threads, ... of each input: the first kPacks in registers, the next `kept` in
 // shared memory; the thread reads the others twice. kMore: true if a thread has more than kPacks. kWhole: true if packs
 // start at multiples of 16 bytes in all tensors; otherwise only those of the first input do. slice: packs of a row per
@@ -473,12 +503,16 @@ __global__ void __launch_bounds__(1024, 1)
     [[maybe_unused]] constexpr int kUnroll = Operation::kUnroll;
     __shared__ typename Team::template Scratch<Set> scratch;
     __shared__ Set warps[32];
-    team.open(scratch);
     const int threads = blockDim.x;
     const int thread = threadIdx.x;
-    const Operation of_row = operation.at(team.row() * cols);
+    const Operation of_row = operation.at(team.row(), cols);
     const RowPart<T> part(of_row.in[0], cols, team.rank(), slice);
     const int left = part.left;
+    if constexpr (kSkipsRows<Operation>) {
+        if (of_row.is_skipped(cols)) return fill_row<kWhole>(of_row, part);
+    }
+    team.open(scratch);
+    const auto noted = of_row.note(thread == 0 && team.rank() == 0);
     const uint4* from[kInputs];
 #pragma unroll
     for (int i = 0; i < kInputs; ++i) from[i] = part.packs_of(of_row.in[i]);
@@ -560,29 +594,32 @@ __global__ void __launch_bounds__(1024, 1)
     if (thread % 32 == 0) warps[thread / 32] = mine;
     __syncthreads();
     if (thread < 32) mine = merge_in_warp(warps, (threads + 31) / 32);
-    const typename Operation::Finish finish(team.exchange(scratch, mine));
-
-    const auto give = [&](int64_t offset) {
-        store_pack<kWhole, T>(to + offset, finish.of_packs(words));
-    };
+    const typename Operation::Finish finish = of_row.finish(team.exchange(scratch, mine), noted);
+    if constexpr (kHasResults<Operation>) {
+        const int64_t column = part.head + part.first * kWidest<T>;
+        const auto give = [&](int64_t offset) {
+            store_pack<kWhole, T>(to + offset,
+                                  finish.of_packs(words, column + offset * kWidest<T>));
+        };
 #pragma unroll
-    for (int p = 0; p < kPacks; ++p) {
-        if (p * threads >= left) continue;
+        for (int p = 0; p < kPacks; ++p) {
+            if (p * threads >= left) continue;
 #pragma unroll
-        for (int i = 0; i < kInputs; ++i) words[i] = as_new<T>(held[i][p]);
-        give(p * threads);
-    }
-    if (thread < part.ends) of_row.out[part.end] = finish.of(end);
-    if constexpr (kMore) {
-#pragma unroll kUnroll
-        for (int p = kPacks; p < known; ++p) {
-            kept_words(p, words);
-            give(int64_t{p} * threads);
+            for (int i = 0; i < kInputs; ++i) words[i] = as_new<T>(held[i][p]);
+            give(p * threads);
         }
+        if (thread < part.ends) of_row.out[part.end] = finish.of(end, part.end);
+        if constexpr (kMore) {
+#pragma unroll kUnroll
+            for (int p = kPacks; p < known; ++p) {
+                kept_words(p, words);
+                give(int64_t{p} * threads);
+            }
 #pragma unroll 2
-        for (int p = known; p < all; ++p) {
-            read_words(p, words);
-            give(int64_t{p} * threads);
+            for (int p = known; p < all; ++p) {
+                read_words(p, words);
+                give(int64_t{p} * threads);
+            }
         }
     }
 }

@@ -104,7 +104,7 @@ cudaError_t launch_cut(void (*kernel)(Operation, Team, int64_t, int64_t, int),
     for (int64_t row = 0; row < rows && error == cudaSuccess; row += rows_a_launch) {
         const int64_t now = std::min(rows - row, cut.rows_at_once);
         config.gridDim = dim3(static_cast<unsigned>(now), static_cast<unsigned>(cut.blocks));
-        error = cudaLaunchKernelEx(&config, kernel, operation.at(row * cols), team, cols,
+        error = cudaLaunchKernelEx(&config, kernel, operation.at(row, cols), team, cols,
                                    cut.slice.packs, cut.slice.kept);
     }
     if (error != cudaSuccess)
@@ -117,7 +117,8 @@ cudaError_t launch_cut(void (*kernel)(Operation, Team, int64_t, int64_t, int),
 template <class Operation, class Team>
 auto kernel_for(const Slice& slice) {
     using T = typename Operation::Element;
-    constexpr bool kOne = Operation::kInputs == 1;  // gradients have kernels for all packs only
+    // Gradients, and losses alone, have kernels for all packs only.
+    constexpr bool kOne = Operation::kInputs == 1 && kHasResults<Operation>;
     constexpr int kAll = kHeld / Operation::kInputs;
     if (slice.more()) return row_on_chip_kernel<Operation, kAll, true, true, Team>;
     if constexpr (kOne && sizeof(T) <= 4) {
@@ -135,21 +136,31 @@ auto kernel_for(const Slice& slice) {
     return row_on_chip_kernel<Operation, kAll, false, true, Team>;
 }
 
-// Launches the operation on each row by this cut. workspace: workspace_bytes_of(cut, rows) bytes.
+// Returns the bytes that the operation reads of a row.
 template <class Operation>
-cudaError_t launch_as(const Cut& cut, const Operation& operation, int64_t rows, int64_t cols,
-                      void* workspace, cudaStream_t stream) {
-    using Set = typename Operation::Set;
-    const double row_bytes =
-        static_cast<double>(Operation::kInputs * cols) * sizeof(typename Operation::Element);
+double row_bytes_of(int64_t cols) {
+    return static_cast<double>(Operation::kInputs * cols) * sizeof(typename Operation::Element);
+}
+
+// Launches the operation on each row by a cut for which a block or a cluster has a row.
+template <class Operation>
+cudaError_t launch_on_chip(const Cut& cut, const Operation& operation, int64_t rows, int64_t cols,
+                           cudaStream_t stream) {
     if (cut.share == Share::block) {
         return launch_cut(kernel_for<Operation, Block>(cut.slice), operation, Block{}, rows, cols,
                           cut, stream);
     }
-    if (cut.share == Share::cluster) {
-        return launch_cut(kernel_for<Operation, Cluster>(cut.slice), operation,
-                          cluster_team(cut, rows, row_bytes), rows, cols, cut, stream);
-    }
+    return launch_cut(kernel_for<Operation, Cluster>(cut.slice), operation,
+                      cluster_team(cut, rows, row_bytes_of<Operation>(cols)), rows, cols, cut,
+                      stream);
+}
+
+// Launches the operation on each row by any cut. workspace: workspace_bytes_of(cut, rows) bytes.
+template <class Operation>
+cudaError_t launch_as(const Cut& cut, const Operation& operation, int64_t rows, int64_t cols,
+                      void* workspace, cudaStream_t stream) {
+    using Set = typename Operation::Set;
+    if (cut.share != Share::grid) return launch_on_chip(cut, operation, rows, cols, stream);
     const Board<Set> board{static_cast<typename Board<Set>::Word*>(workspace)};
     if (rows <= cut.rows_at_once) {
         return launch_cut(kernel_for<Operation, Grid<Set>>(cut.slice), operation, Grid<Set>{board},
@@ -161,7 +172,8 @@ cudaError_t launch_as(const Cut& cut, const Operation& operation, int64_t rows, 
         cudaGetLastError();  // as above
         return error;
     }
-    const unsigned apart = rows < kTurns * cut.rows_at_once ? 0 : nanoseconds_apart(row_bytes);
+    const unsigned apart =
+        rows < kTurns * cut.rows_at_once ? 0 : nanoseconds_apart(row_bytes_of<Operation>(cols));
     return launch_cut(rows_in_turn_kernel<Operation>, operation,
                       Turns<Set>{board, static_cast<int>(rows), apart}, rows, cols, cut, stream);
 }

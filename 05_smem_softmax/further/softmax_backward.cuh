@@ -69,8 +69,8 @@ struct GradientOf {
     const T* in[kInputs];  // y and dy
     T* out;
 
-    __host__ __device__ GradientOf at(int64_t offset) const {
-        return {{in[0] + offset, in[1] + offset}, out + offset};
+    __host__ __device__ GradientOf at(int64_t row, int64_t cols) const {
+        return {{in[0] + row * cols, in[1] + row * cols}, out + row * cols};
     }
     static __device__ T nothing() { return T(0.f); }
     static __device__ Compute term(const Compute (&x)[kInputs], Compute /*base*/) {
@@ -85,16 +85,19 @@ struct GradientOf {
     struct Finish {
         Compute sum;
         explicit __device__ Finish(Set row) : sum(row.d) {}
-        __device__ T of(const T (&x)[kInputs]) const {
+        __device__ T of(const T (&x)[kInputs], int64_t /*column*/ = 0) const {
             return result({static_cast<Compute>(x[0]), static_cast<Compute>(x[1])}, 0, sum);
         }
-        __device__ WidePack<T> of_packs(const uint4 (&words)[kInputs]) const {
+        __device__ WidePack<T> of_packs(const uint4 (&words)[kInputs],
+                                        int64_t /*column*/ = 0) const {
             WidePack<T> pack;
             for_each_element<T>(words,
                                 [&](int i, const auto& x) { pack.element[i] = result(x, 0, sum); });
             return pack;
         }
     };
+    __device__ NothingNoted note(bool /*is_first*/) const { return {}; }
+    __device__ Finish finish(Set row, NothingNoted) const { return Finish(row); }
 };
 
 }  // namespace smem_softmax

@@ -524,7 +524,7 @@ HopperPlan hopper_plan(const Problem<T, Result>& g,
     constexpr int kNarrowest = NarrowestTile<Result>::kCols;
     // A tile of 192 rows is chosen if its estimate, which is less accurate, is below this share of the best other one (measured).
     constexpr double kGain = sizeof(T) == 1 ? 1.04 : 0.93;
-    const bool is_short = g.k <= kShortK && is_loadable(g.c, g.batch);
+    const bool is_short = g.k <= kShortK && is_storable(g.c, g.batch, g.n);
     const int widest = is_short || sizeof(Result) == 4 ? 128 : 256;
     const auto faster = [&](HopperPlan best, int rows, int cols) {
         for (int blocks = 1; blocks <= (g.m > rows ? 2 : 1); ++blocks) {
@@ -560,7 +560,7 @@ cudaError_t launch_hopper_tiles(const Problem<T, Result>& g, const HopperPlan& p
     if (error == cudaSuccess)
         error = hopper::describe_operand(&b_map, g.b, !g.b.transposed, g.n, g.k, g.batch,
                                          Tile::kCols / 2, type);
-    const bool stores_tensors = kWritesC<Epilogue> && is_loadable(g.c, g.batch);
+    const bool stores_tensors = kWritesC<Epilogue> && is_storable(g.c, g.batch, g.n);
     if (error == cudaSuccess && stores_tensors)
         error = describe(&c_map, g.c, g.m, g.n, g.batch, 64);
     if (error != cudaSuccess) return error;

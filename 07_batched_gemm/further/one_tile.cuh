@@ -189,12 +189,18 @@ cudaError_t check_compiled(Kernel kernel) {
     return shared_bytes_of_body == 0 ? cudaErrorNotSupported : cudaSuccess;
 }
 
-// True if TMA can load or store the matrices: lines and matrices begin at multiples of 16 bytes, and the host knows where.
+// True if TMA can load the matrices: lines and matrices begin at multiples of 16 bytes, and the host knows where.
 template <class T>
 bool is_loadable(const Matrices<T>& x, int64_t batch) {
     const int64_t apart = x.ld | (batch == 1 ? 0 : x.stride);
     return x.each == nullptr && reinterpret_cast<uintptr_t>(x.data) % 16 == 0 &&
            apart % static_cast<int64_t>(16 / sizeof(T)) == 0;
+}
+// True if TMA can store the matrices, `cols` columns of each line. It writes 16 bytes at once, and so what lies behind a line that
+// ends within 16 bytes.
+template <class T>
+bool is_storable(const Matrices<T>& x, int64_t batch, int64_t cols) {
+    return is_loadable(x, batch) && cols % static_cast<int64_t>(16 / sizeof(T)) == 0;
 }
 // True if no coordinate of a tile, also of one that hangs over the edge, is too large for TMA, which counts in 32 bits.
 template <class T, class Result>

@@ -180,12 +180,12 @@ BulkCopy bulk_copy_of(const char* instruction, uintptr_t place, const void* shar
 }
 
 BulkCopy copy_of_box(const char* instruction, uintptr_t place, const void* shared,
-                     const TensorMap& map, const TensorPlace& tensor) {
+                     const TensorMap& map, const TensorPlace& tensor, bool is_load) {
     check_first_coordinate(instruction, map, tensor.coordinates[0]);
     const Undisturbed container_grows;
-    BulkCopy copy =
-        bulk_copy_of(instruction, place, shared,
-                     runs_of_box(map, tensor.coordinates, as_address(shared)), box_bytes(map));
+    BulkCopy copy = bulk_copy_of(instruction, place, shared,
+                                 runs_of_box(map, tensor.coordinates, as_address(shared), is_load),
+                                 box_bytes(map));
     if (!current.fast) copy.pieces = pieces_of_box(map, tensor.coordinates);
     copy.extent = box_extent(map);
     copy.row_bytes = row_bytes(map);
@@ -463,7 +463,7 @@ void tensor_load(const char* instruction, void* to, const TensorPlace& from, voi
     const auto place = as_address(__builtin_return_address(0));
     const TensorMap map = map_of(instruction, from);
     const Destination there = destination(instruction, to, kTensorAlignment, mbarrier, blocks);
-    BulkCopy copy = copy_of_box(instruction, place, there.to, map, from);
+    BulkCopy copy = copy_of_box(instruction, place, there.to, map, from, true);
     copy.rounds_to_tf32 = map.type == CU_TENSOR_MAP_DATA_TYPE_TFLOAT32 ||
                           map.type == CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ;
     begin_bulk_load(std::move(copy), as_address(there.mbarrier), blocks);
@@ -474,7 +474,7 @@ void tensor_store(const char* instruction, const TensorPlace& to, const void* fr
     const TensorMap map = map_of(instruction, to);
     check_source(instruction, from, kTensorAlignment);
     check_coordinates_of_store(instruction, to);
-    begin_bulk_store(copy_of_box(instruction, place, from, map, to));
+    begin_bulk_store(copy_of_box(instruction, place, from, map, to, false));
 }
 
 void tensor_reduce(const char* instruction, const TensorPlace& to, const void* from,
@@ -495,7 +495,7 @@ void tensor_reduce(const char* instruction, const TensorPlace& to, const void* f
              "f16 and bf16, .inc and .dec for u32, .and, .or and .xor for 32 and 64 bits",
              instruction);
     }
-    begin_bulk_reduction(copy_of_box(instruction, place, from, map, to), element, combine);
+    begin_bulk_reduction(copy_of_box(instruction, place, from, map, to, false), element, combine);
 }
 
 void tensor_prefetch(const char* instruction, const TensorPlace& from) {

@@ -354,12 +354,13 @@ std::vector<BulkPiece> pieces_of_bytes(uintptr_t global, uint32_t bytes, uintptr
     return pieces;
 }
 
-std::vector<BulkRun> runs_of_box(const TensorMap& map, const int32_t* coordinates,
-                                 uintptr_t shared) {
+std::vector<BulkRun> runs_of_box(const TensorMap& map, const int32_t* coordinates, uintptr_t shared,
+                                 bool is_load) {
     std::vector<BulkRun> runs;
     Swizzled to(runs, shared, swizzle_span(map.swizzle));
     uint32_t offset = 0;
-    for_each_row(map, coordinates, [&](const BoxRow& row) {
+    for_each_row(map, coordinates, [&](BoxRow row) {
+        if (!is_load) row.last = (row.last + kChunk - 1) / kChunk * kChunk;
         if (row.first == row.last) {
             to.add(offset, row.bytes, 0);
         } else {

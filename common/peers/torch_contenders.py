@@ -32,6 +32,8 @@ class TorchFunction:
     """What PyTorch computes: of the input tensors, in order, the output, or a tuple of them."""
     call: Callable
     takes_out: bool = False  # whether it can be told, by out=, where its one output goes
+    # Makes the whole of `call`, which alone is compiled: of what calls autograd, torch.compile traces nothing.
+    around: Callable = lambda call: call
 
 
 class TorchContenders(Source):
@@ -100,7 +102,7 @@ class TorchContenders(Source):
     def _torch_eager(self, tensors, inputs, outputs):
         function = self._function(tensors)
         if not function.takes_out:
-            return self._contender("torch_eager", function.call, tensors, inputs)
+            return self._contender("torch_eager", function.around(function.call), tensors, inputs)
         return Contender("torch_eager", "peer", "", tensors.operation.name,
                          lambda _: function.call(*inputs, out=outputs[0]))
 
@@ -114,10 +116,11 @@ class TorchContenders(Source):
         torch._dynamo.reset()
         counters.clear()
         metrics.reset()
-        function = torch.compile(self._function(tensors).call, fullgraph=True, dynamic=False)
+        function = self._function(tensors)
+        compiled = function.around(torch.compile(function.call, fullgraph=True, dynamic=False))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of caches that are off, and of plans it gave up
-            contender = self._contender("torch_compile", function, tensors, inputs)
+            contender = self._contender("torch_compile", compiled, tensors, inputs)
             contender.produce()
         if counters["stats"]["unique_graphs"] != 1 or metrics.generated_kernel_count < 1:
             raise Skipped("torch.compile made no kernel of its own")

@@ -178,7 +178,7 @@ std::vector<BulkRun> runs_of(Arguments& arguments, std::vector<int32_t> coordina
     cpu_device::TensorMap map;
     REQUIRE(cpu_device::decode_tensor_map(&arguments.map, map));
     coordinates.resize(5);
-    const std::vector<BulkRun> runs = cpu_device::runs_of_box(map, coordinates.data(), 1024);
+    const std::vector<BulkRun> runs = cpu_device::runs_of_box(map, coordinates.data(), 1024, true);
     uint32_t bytes = 0;
     for (const BulkRun& run : runs) {
         bytes += run.bytes;

@@ -440,7 +440,8 @@ size_t wrong_after_load(const Tensor& tensor, const Coordinates& c) {
 }
 
 size_t wrong_after_store(const Tensor& tensor, const Coordinates& c) {
-    std::vector<uint8_t> expected = pattern(tensor.bytes(), 3);
+    constexpr size_t kChunk = 16;  // bytes, of which none is written without the others
+    std::vector<uint8_t> expected = pattern((tensor.bytes() / kChunk + 1) * kChunk, 3);
     const Bytes to(expected);
     const uint32_t all = shared_bytes_of(tensor);
     const std::vector<uint8_t> tile = pattern(all, 900);
@@ -449,8 +450,9 @@ size_t wrong_after_store(const Tensor& tensor, const Coordinates& c) {
                               from.data());
     REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
     for_box(tensor, c, [&](int64_t at, uint32_t offset) {
-        for (unsigned i = 0; at >= 0 && i < tensor.element; ++i)
-            expected[static_cast<size_t>(at) + i] = tile[offset + i];
+        const size_t chunk = static_cast<size_t>(std::max<int64_t>(0, at)) / kChunk * kChunk;
+        for (unsigned i = 0; at >= 0 && i < kChunk; ++i)
+            expected[chunk + i] = tile[offset / kChunk * kChunk + i];
     });
     const std::vector<uint8_t> got = to.read();
     size_t wrong = 0;
@@ -496,6 +498,12 @@ std::vector<BoxCase> boxes() {
           {{0, -8}},
           {{-4, -2}}}},
         {"doubles", dense(kF64, 8, {10, 10}, {4, 4}), {{{2, 1}}, {{8, 8}}, {{-2, -1}}}},
+        {"rows that end within 16 bytes",
+         dense(kF16, 2, {27, 6}, {32, 8}),
+         {{{0, 0}}, {{16, 2}}, {{24, 0}}, {{-8, 1}}}},
+        {"rows that end within 16 bytes, in a swizzle of 128 bytes",
+         dense(kF32, 4, {18, 10}, {32, 8}, kSwizzle128),
+         {{{0, 0}}, {{16, 5}}}},
         {"a row that is longer than the tensor",
          dense(kF16, 2, {24, 6}, {64, 8}),
          {{{0, 0}}, {{-8, -1}}}},
