@@ -70,11 +70,11 @@ cudaError_t launch_as(const runner::Call& call, Kind kind) {
 int64_t packs_of(const Shape& shape, DType dtype) {
     return smem_softmax::packs_of_row(shape.cols, dtype);
 }
-CrossEntropyPlan plan_of(const Shape& shape, DType dtype) {
+CrossEntropyPlan plan_of(const Shape& shape, DType dtype, Kind kind) {
     return runner::visit(dtype, [&](auto of) {
         return softmax_stages::plan_of_losses<typename decltype(of)::type>(
             shape.rows, shape.cols, in_header<typename decltype(of)::type>(shape.options),
-            softmax_stages::this_chip(), true);
+            softmax_stages::this_chip(), true, kind == Kind::cross_entropy);
     });
 }
 
@@ -89,13 +89,13 @@ runner::Variant front_call(const std::string& name, const std::string& summary, 
         variant.takes.push_back(each.name);
     variant.traffic_at = [kind](const Shape& shape, DType dtype) -> runner::Traffic {
         if (kind == Kind::cross_entropy_loss) return {1, 0};
-        const CrossEntropyPlan plan = plan_of(shape, dtype);
+        const CrossEntropyPlan plan = plan_of(shape, dtype, kind);
         return plan.threads == 0 ? traffic_of(plan.cut, packs_of(shape, dtype))
                                  : runner::Traffic{2, 1};
     };
     // A thread adds up whole packs.
-    variant.partial_sums = [](const Shape& shape, DType dtype) {
-        const CrossEntropyPlan plan = plan_of(shape, dtype);
+    variant.partial_sums = [kind](const Shape& shape, DType dtype) {
+        const CrossEntropyPlan plan = plan_of(shape, dtype, kind);
         return plan.threads == 0 ? threads_of(plan.cut, packs_of(shape, dtype))
                                  : std::clamp<int64_t>(shape.cols / plan.pack, 1, plan.threads);
     };
@@ -106,8 +106,8 @@ runner::Variant front_call(const std::string& name, const std::string& summary, 
                                                                : launch_as<T, int64_t>(call, kind);
         });
     };
-    variant.way = [](const Shape& shape, DType dtype) {
-        const CrossEntropyPlan plan = plan_of(shape, dtype);
+    variant.way = [kind](const Shape& shape, DType dtype) {
+        const CrossEntropyPlan plan = plan_of(shape, dtype, kind);
         const bool is_cluster = plan.cut.share == smem_softmax::Share::cluster;
         return std::string(plan.threads == 32                ? "warp"
                            : plan.threads == 0 && is_cluster ? "cluster"

@@ -468,7 +468,14 @@ TEST_CASE("a plan of a cross-entropy keeps a row on the chip where it can, with 
         CHECK_FALSE(plan(1000, options).reads_once());
     }
     CHECK(plan(100).threads == 32);
-    CHECK(cross_entropy_loss_plan<__half>(64, 500'000, {}, chip).cut.blocks == 16);
+    const auto loss_plan = [&](int64_t rows, int64_t cols) {
+        return cross_entropy_loss_plan<__half>(rows, cols, {}, chip);
+    };
+    CHECK(loss_plan(64, 500'000).cut.blocks == 16);
+    CHECK_FALSE(loss_plan(64, 500'000).streams);
+    CHECK(loss_plan(4096, 128'256).streams);
+    CHECK_FALSE(loss_plan(4096, 1000).streams);
+    CHECK_FALSE(plan(128256).streams);
     for (int64_t cols = 1; cols < 300000; cols += cols / 7 + 1) {
         const CrossEntropyPlan of = plan(cols);
         CHECK(static_cast<int64_t>(of.cut.slice.shared()) <= chip.room);

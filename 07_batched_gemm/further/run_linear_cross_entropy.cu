@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <random>
 #include <vector>
 
@@ -54,24 +55,31 @@ Element* repeated(const std::vector<float>& numbers, int64_t count) {
     return data;
 }
 
-// Returns the milliseconds of a call: the median of nine, after one that warms up.
-template <class Call>
-double milliseconds_of(Call call) {
+// Returns the milliseconds of each call: the medians of rounds in which they take turns, because a GPU that has become warm is
+// slower. The first rounds, which warm it up, do not count.
+std::vector<double> milliseconds_of(const std::vector<std::function<cudaError_t()>>& calls) {
+    constexpr int kRounds = 24, kCounted = 12;
     cudaEvent_t start, stop;
     check(cudaEventCreate(&start));
     check(cudaEventCreate(&stop));
-    std::vector<float> times;
-    for (int i = 0; i < 10; ++i) {
-        float ms = 0.f;
-        check(cudaEventRecord(start));
-        check(call());
-        check(cudaEventRecord(stop));
-        check(cudaEventSynchronize(stop));
-        check(cudaEventElapsedTime(&ms, start, stop));
-        if (i > 0) times.push_back(ms);
+    std::vector<std::vector<float>> times(calls.size());
+    for (int round = 0; round < kRounds; ++round) {
+        for (size_t i = 0; i < calls.size(); ++i) {
+            float ms = 0.f;
+            check(cudaEventRecord(start));
+            check(calls[i]());
+            check(cudaEventRecord(stop));
+            check(cudaEventSynchronize(stop));
+            check(cudaEventElapsedTime(&ms, start, stop));
+            if (round >= kRounds - kCounted) times[i].push_back(ms);
+        }
     }
-    std::sort(times.begin(), times.end());
-    return static_cast<double>(times[times.size() / 2]);
+    std::vector<double> medians;
+    for (auto& each : times) {
+        std::sort(each.begin(), each.end());
+        medians.push_back(static_cast<double>(each[kCounted / 2]));
+    }
+    return medians;
 }
 
 int main(int count, char** words) {
@@ -139,15 +147,16 @@ int main(int count, char** words) {
     Element* const logits = allocate<Element>(rows * ((vocabulary + 7) / 8 * 8));
     const auto product =
         batched_gemm::logits_of(g, 0, vocabulary, logits, (vocabulary + 7) / 8 * 8);
-    const double of_product =
-                     milliseconds_of([&] { return batched_gemm::hopper_gemm(product, nullptr); }),
-                 of_loss = milliseconds_of(forward);
     Element *const dx = allocate<Element>(rows * hidden), *const dweight = allocate<Element>(
                                                               vocabulary * hidden);
-    const double of_gradients = milliseconds_of([&] {
-        return batched_gemm::linear_cross_entropy_backward(
-            g, nullptr, 1.f / static_cast<float>(rows), dx, dweight, workspace, bytes, nullptr);
-    });
+    const std::vector<double> ms =
+        milliseconds_of({[&] { return batched_gemm::hopper_gemm(product, nullptr); }, forward,
+                         [&] {
+                             return batched_gemm::linear_cross_entropy_backward(
+                                 g, nullptr, 1.f / static_cast<float>(rows), dx, dweight, workspace,
+                                 bytes, nullptr);
+                         }});
+    const double of_product = ms[0], of_loss = ms[1], of_gradients = ms[2];
     const double teraflop = 2e-12 * static_cast<double>(rows) * static_cast<double>(hidden) *
                             static_cast<double>(vocabulary);
     std::printf("product alone  %7.2f ms  %4.0f TFLOP/s\n", of_product,
