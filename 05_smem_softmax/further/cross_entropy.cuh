@@ -82,44 +82,7 @@ struct LossCall {
     CrossEntropyOptions<T> options;
 };
 
-// ---------------------------------------------------------------- what a row's results are made of
-
-// The factors of a row's loss and gradient, with b = hard, y the target, w the class weights:
-//     loss          = weight_share * (b * (lse - x[y]) + label smoothing's part) + row_share * z_loss * lse^2
-//     d loss / d x  = of_softmax * softmax(x) - of_weight * w - (of_target, at y alone)
-template <class T>
-struct LossFactors {
-    using Compute = ComputeOf<T>;
-    Compute hard, smooth, weight_share, row_share;
-
-    // totals_kernel has run if the losses' mean is wanted.
-    __device__ LossFactors(const LossCall<T>& call, int64_t target)
-        : hard((1 - call.options.label_smoothing) *
-               (call.options.class_weights == nullptr ? 1 : call.options.class_weights[target])),
-          smooth(call.options.label_smoothing / static_cast<Compute>(call.cols)) {
-        const bool mean = call.options.reduction == Reduction::mean;
-        weight_share = mean ? 1 / call.options.totals[1] : 1;
-        row_share = mean ? 1 / call.options.totals[2] : 1;
-    }
-    // below: the largest logit less the target's; rest: label smoothing's part.
-    __device__ Compute loss(const LossCall<T>& call, Compute below, Compute log_d, Compute lse,
-                            Compute rest) const {
-        Compute of_row = (hard * (below + log_d) + rest) * weight_share;
-        if (call.options.z_loss > 0) of_row += call.options.z_loss * lse * lse * row_share;
-        return of_row;
-    }
-    __device__ Compute upstream(const LossCall<T>& call, int64_t row) const {
-        const bool one = call.options.reduction != Reduction::none;
-        return call.options.grad_output == nullptr ? 1 : call.options.grad_output[one ? 0 : row];
-    }
-    __device__ Compute of_softmax(const LossCall<T>& call, Compute lse, Compute all_weights) const {
-        Compute of_softmax = hard;
-        if (smooth > 0) of_softmax += smooth * all_weights;
-        of_softmax *= weight_share;
-        if (call.options.z_loss > 0) of_softmax += 2 * call.options.z_loss * lse * row_share;
-        return of_softmax;
-    }
-};
+// ---------------------------------------------------------------- what a row needs beside its logits
 
 // True if a row's target is ignored or no column. Its loss, lse and gradient are then `constant`.
 template <class T>
@@ -127,6 +90,12 @@ __device__ bool is_constant(const LossCall<T>& call, int64_t target, ComputeOf<T
     const bool ignored = target == call.options.ignore_index;
     *constant = ignored ? 0 : static_cast<ComputeOf<T>>(NAN);
     return ignored || target < 0 || target >= call.cols;
+}
+// Returns the derivative of what comes after the loss by the row's loss.
+template <class T>
+__device__ ComputeOf<T> upstream_of(const LossCall<T>& call, int64_t row) {
+    const bool one = call.options.reduction != Reduction::none;
+    return call.options.grad_output == nullptr ? 1 : call.options.grad_output[one ? 0 : row];
 }
 template <class T>
 __device__ void give_loss(const LossCall<T>& call, int64_t row, ComputeOf<T> loss,
@@ -146,7 +115,7 @@ struct LossOf {
     using Set = Normalizer<Compute>;
     static constexpr int kInputs = 1;
     static constexpr bool kHasMaximum = true;
-    static constexpr bool kSkipsRows = true;
+    static constexpr bool kHasExceptions = true;
     static constexpr bool kHasResults = kGradient;
     static constexpr int kUnroll = 2;
     const T* in[kInputs];
@@ -162,64 +131,72 @@ struct LossOf {
         return summand<T>(x[0] - base);
     }
 
-    __device__ bool is_skipped(int64_t /*cols*/) const {
-        Compute constant;
-        return is_constant(call, call.targets[row], &constant);
+    struct Noted {
+        int64_t target;
+        Compute upstream;
+        bool is_first, has_target;
+        T x_target;  // for the first thread of the row and for the one that has the target
+    };
+    __device__ Noted note() const {
+        return {call.targets[row], kGradient ? upstream_of(call, row) : 0, false, false, {}};
     }
-    __device__ T constant() const {
+    __device__ bool is_skipped(const Noted& noted) const {
         Compute constant;
-        is_constant(call, call.targets[row], &constant);
+        return is_constant(call, noted.target, &constant);
+    }
+    __device__ void find_target(Noted& noted, const RowPart<T>& part) const {
+        noted.is_first = part.is_first();
+        noted.has_target = kGradient && part.has(noted.target);
+        if (noted.is_first || noted.has_target) noted.x_target = in[0][noted.target];
+    }
+    __device__ T constant(const Noted& noted) const {
+        Compute constant;
+        is_constant(call, noted.target, &constant);
         return static_cast<T>(constant);
     }
-    __device__ void skip() const {
+    __device__ void skip(const Noted& noted) const {
         Compute constant;
-        is_constant(call, call.targets[row], &constant);
+        is_constant(call, noted.target, &constant);
         give_loss(call, row, constant, constant);
-    }
-
-    struct Noted {
-        bool is_first;
-        T x_target;  // for the first thread
-    };
-    __device__ Noted note(bool is_first) const {
-        return {is_first, is_first ? in[0][call.targets[row]] : T(0.f)};
     }
 
     struct Finish {
         Compute base, share, of_target;
-        int64_t target;
-
-        __device__ T of(const T (&x)[kInputs], int64_t column) const {
-            return result(static_cast<Compute>(x[0]), column == target);
+        __device__ Compute softmax_part(Compute x) const { return lifted_exp<T>(x - base) * share; }
+        __device__ T of(const T (&x)[kInputs]) const {
+            return static_cast<T>(softmax_part(static_cast<Compute>(x[0])));
         }
-        __device__ WidePack<T> of_packs(const uint4 (&words)[kInputs], int64_t column) const {
+        __device__ WidePack<T> of_packs(const uint4 (&words)[kInputs]) const {
             WidePack<T> pack;
-            for_each_element<T>(
-                words, [&](int i, const auto& x) { pack.element[i] = result(x[0], false); });
-            if (target >= column && target < column + kWidest<T>) {  // in one pack of the row
-                for_each_element<T>(words, [&](int i, const auto& x) {
-                    if (column + i == target) pack.element[i] = result(x[0], true);
-                });
-            }
+            for_each_element<T>(words, [&](int i, const auto& x) {
+                pack.element[i] = static_cast<T>(softmax_part(x[0]));
+            });
             return pack;
         }
-
-    private:
-        __device__ T result(Compute x, bool is_target) const {
-            return static_cast<T>(lifted_exp<T>(x - base) * share - (is_target ? of_target : 0));
-        }
     };
+    // The thread that has written the target's element writes it again. A comparison for each element would take longer.
+    __device__ void amend(const Finish& finish, const Noted& noted) const {
+        if (!noted.has_target) return;
+        const Compute x = static_cast<Compute>(noted.x_target);
+        out[noted.target] = static_cast<T>(finish.softmax_part(x) - finish.of_target);
+    }
     __device__ Finish finish(Set of_row, Noted noted) const {
-        const int64_t target = call.targets[row];
-        const LossFactors<T> factors(call, target);
-        const Compute log_d = std::log(of_row.d / kLift<T>), lse = of_row.m + log_d;
-        if (noted.is_first) {
-            const Compute below = of_row.m - static_cast<Compute>(noted.x_target);
-            give_loss(call, row, factors.loss(call, below, log_d, lse, 0), lse);
+        const auto& options = call.options;
+        const bool mean = options.reduction == Reduction::mean;
+        Compute hard = options.class_weights == nullptr ? 1 : options.class_weights[noted.target];
+        if (mean) hard /= options.totals[1];  // totals_kernel has run
+        Compute of_softmax = hard;
+        if (noted.is_first || options.z_loss > 0) {  // for all threads, a logarithm would take long
+            const Compute log_d = std::log(of_row.d / kLift<T>), lse = of_row.m + log_d;
+            Compute loss = hard * (of_row.m - static_cast<Compute>(noted.x_target) + log_d);
+            if (options.z_loss > 0) {
+                const Compute z = options.z_loss * lse / (mean ? options.totals[2] : 1);
+                loss += z * lse;
+                of_softmax += 2 * z;
+            }
+            if (noted.is_first) give_loss(call, row, loss, lse);
         }
-        const Compute upstream = factors.upstream(call, row);
-        return {base_of(of_row.m), upstream * factors.of_softmax(call, lse, 0) / of_row.d,
-                upstream * factors.hard * factors.weight_share, target};
+        return {base_of(of_row.m), noted.upstream * of_softmax / of_row.d, noted.upstream * hard};
     }
 };
 
@@ -235,11 +212,12 @@ __global__ void __launch_bounds__(kStreamThreads, 2)
     __shared__ Set warps[kStreamThreads / 32];
     const Operation of_row = operation.at(blockIdx.x, cols);
     const RowPart<T> part(of_row.in[0], cols, 0, cols);
-    if (of_row.is_skipped(cols)) {
-        if (threadIdx.x == 0) of_row.skip();
+    auto noted = of_row.note();
+    if (of_row.is_skipped(noted)) {
+        if (threadIdx.x == 0) of_row.skip(noted);
         return;
     }
-    const auto noted = of_row.note(threadIdx.x == 0);
+    of_row.find_target(noted, part);
     const uint4* const from = part.packs_of(of_row.in[0]);
     const uint4 nothing = filled_pack(Operation::nothing());
     T end[1] = {Operation::nothing()};
@@ -359,18 +337,27 @@ __global__ void __launch_bounds__(kThreads* kRowsOfBlock<kThreads>)
     sums = sums_of_row<kThreads>(sums, scratch);
 
     const Compute log_d = std::log(sums.d), lse = sums.m + log_d;
-    const LossFactors<T> factors(call, target);
+    const bool mean = call.options.reduction == Reduction::mean;
+    const Compute weight_share = mean ? 1 / call.options.totals[1] : 1;  // totals_kernel has run
+    const Compute hard = (1 - s) * (weights == nullptr ? 1 : weights[target]) * weight_share;
+    const Compute smooth = s / cols * weight_share;
     const Compute all_weights = weights == nullptr ? cols : sums.weight;
-    if (threadIdx.x == 0) {
-        const Compute rest = s > 0 ? factors.smooth * (lse * all_weights - sums.weighted) : 0;
-        give_loss(call, row, factors.loss(call, sums.m - x_target, log_d, lse, rest), lse);
+    Compute of_softmax = hard, loss = hard * (sums.m - x_target + log_d);
+    if (s > 0) {
+        loss += smooth * (lse * all_weights - sums.weighted);
+        of_softmax += smooth * all_weights;
     }
+    if (call.options.z_loss > 0) {
+        const Compute z = call.options.z_loss * lse / (mean ? call.options.totals[2] : 1);
+        loss += z * lse;
+        of_softmax += 2 * z;
+    }
+    if (threadIdx.x == 0) give_loss(call, row, loss, lse);
 
     if constexpr (kGradient) {
-        const Compute upstream = factors.upstream(call, row);
-        const Compute of_softmax = upstream * factors.of_softmax(call, lse, all_weights);
-        const Compute of_weight = upstream * factors.smooth * factors.weight_share;
-        const Compute of_target = upstream * factors.hard * factors.weight_share;
+        const Compute upstream = upstream_of(call, row);
+        const Compute of_weight = upstream * smooth, of_target = upstream * hard;
+        of_softmax *= upstream;
         const Compute scale = 1 / sums.d;
         for (int p = threadIdx.x; p < packs; p += kThreads) {
             Pack pack = x_row[p];

@@ -263,11 +263,11 @@ struct Results {
         }
     }
 
-    __device__ T of(const T (&x)[1], int64_t /*column*/ = 0) const {
+    __device__ T of(const T (&x)[1]) const {
         const Compute result = raised(static_cast<Compute>(x[0]));
         return static_cast<T>(kRaised ? result * Compute(0x1p-16) : result);
     }
-    __device__ WidePack<T> of_packs(const uint4 (&words)[1], int64_t /*column*/ = 0) const {
+    __device__ WidePack<T> of_packs(const uint4 (&words)[1]) const {
         const Numbers<T> numbers = numbers_of<T>(words[0]);
         WidePack<T> pack;
 #pragma unroll
@@ -312,8 +312,8 @@ __device__ inline double inverse_of(double d) {
 //   in, out      the tensors that it reads, and the tensor that it writes
 //   at           the operation from a row on
 //   Set          to what it reduces a row: the sum d of its elements' terms, and perhaps a maximum
-//   note         what it takes down before a result may replace an element; is_first: in one thread of the row
-//   finish       the row's Finish, which computes results from elements and the column of the first
+//   note         what a thread loads of a row beside its elements, before these
+//   finish       the row's Finish, which computes results from elements
 //   term         an element's term of d
 //   last_of      what result() needs of a column's d
 //   nothing      an element whose term is 0
@@ -336,7 +336,7 @@ struct SoftmaxOf {
     __host__ __device__ SoftmaxOf at(int64_t row, int64_t cols) const {
         return {{in[0] + row * cols}, out + row * cols};
     }
-    __device__ NothingNoted note(bool /*is_first*/) const { return {}; }
+    __device__ NothingNoted note() const { return {}; }
     __device__ Finish finish(Set row, NothingNoted) const { return Finish(row); }
     static __device__ T nothing() { return static_cast<T>(-static_cast<Compute>(INFINITY)); }
     static __device__ Compute term(const Compute (&x)[kInputs], Compute base) {
@@ -416,7 +416,8 @@ inline constexpr int kSomeHeld = 6;
 inline constexpr int kFewHeld = 4;
 
 // A team is the group of blocks that share a row, here a single block. rank() is this block's number in the
-// team. exchange() takes the block's set from the first warp and returns the row's set in every thread.
+// team. exchange() takes the block's set from the first warp and returns the row's set in every thread; a team that
+// exchanges nothing calls leave().
 struct Block {
     template <class Set>
     struct Scratch {
@@ -426,6 +427,7 @@ struct Block {
     __device__ int rank() const { return 0; }
     template <class Set>
     __device__ void open(Scratch<Set>&) const {}
+    __device__ void leave() const {}
     template <class Set>
     __device__ Set exchange(Scratch<Set>& scratch, Set block) {
         if (threadIdx.x == 0) scratch.row = block;
@@ -457,6 +459,13 @@ struct RowPart {
         first = rank * slice + thread;
         left = static_cast<int>(min(packs, (rank + 1) * slice) - first);
     }
+    __device__ bool is_first() const { return first == 0; }
+    // True if the element is one of this thread's.
+    __device__ bool has(int64_t column) const {
+        if (static_cast<int>(threadIdx.x) < ends && column == end) return true;
+        const int64_t p = (column - head) / kWidest<T> - first;
+        return column >= head && p >= 0 && p < left && static_cast<unsigned>(p) % blockDim.x == 0;
+    }
     __device__ const uint4* packs_of(const T* row) const {
         return reinterpret_cast<const uint4*>(row + head) + first;
     }
@@ -465,23 +474,24 @@ struct RowPart {
     }
 };
 
-// Some operations have other kinds of rows: rows that are not read, because all their results are one number (is_skipped,
-// constant), and rows without results.
+// True if an operation has rows to skip, because all their results are one number (is_skipped, skip, constant), and one
+// element per row whose result it changes after all are written (find_target, amend).
 template <class Operation, class = void>
-constexpr bool kSkipsRows = false;
+constexpr bool kHasExceptions = false;
 template <class Operation>
-constexpr bool kSkipsRows<Operation, std::enable_if_t<Operation::kSkipsRows>> = true;
+constexpr bool kHasExceptions<Operation, std::enable_if_t<Operation::kHasExceptions>> = true;
+// False if an operation only reduces rows.
 template <class Operation, class = void>
 constexpr bool kHasResults = true;
 template <class Operation>
 constexpr bool kHasResults<Operation, std::enable_if_t<!Operation::kHasResults>> = false;
 
 // Sets a thread's part of a skipped row.
-template <bool kWhole, class Operation, class T>
-__device__ void fill_row(const Operation& of_row, const RowPart<T>& part) {
-    if (part.first == 0) of_row.skip();
+template <bool kWhole, class Operation, class Noted, class T>
+__device__ void fill_row(const Operation& of_row, const Noted& noted, const RowPart<T>& part) {
+    if (part.is_first()) of_row.skip(noted);
     if constexpr (kHasResults<Operation>) {
-        const T constant = of_row.constant();
+        const T constant = of_row.constant(noted);
         WidePack<T> pack;
         for (T& element : pack.element) element = constant;
         for (int p = 0; p < part.left; p += static_cast<int>(blockDim.x))
@@ -508,11 +518,8 @@ __global__ void __launch_bounds__(1024, 1)
     const Operation of_row = operation.at(team.row(), cols);
     const RowPart<T> part(of_row.in[0], cols, team.rank(), slice);
     const int left = part.left;
-    if constexpr (kSkipsRows<Operation>) {
-        if (of_row.is_skipped(cols)) return fill_row<kWhole>(of_row, part);
-    }
     team.open(scratch);
-    const auto noted = of_row.note(thread == 0 && team.rank() == 0);
+    auto noted = of_row.note();
     const uint4* from[kInputs];
 #pragma unroll
     for (int i = 0; i < kInputs; ++i) from[i] = part.packs_of(of_row.in[i]);
@@ -539,6 +546,14 @@ __global__ void __launch_bounds__(1024, 1)
     if (thread < part.ends) {
 #pragma unroll
         for (int i = 0; i < kInputs; ++i) end[i] = of_row.in[i][part.end];
+    }
+    // Only now, when the loads of the row have started, does a thread wait for what it has noted.
+    if constexpr (kHasExceptions<Operation>) {
+        if (of_row.is_skipped(noted)) {
+            fill_row<kWhole>(of_row, noted, part);
+            return team.leave();
+        }
+        of_row.find_target(noted, part);
     }
     const int all = kMore ? (left + threads - 1) / threads : 0;
     const int known = min(all, kPacks + kept);
@@ -596,10 +611,8 @@ __global__ void __launch_bounds__(1024, 1)
     if (thread < 32) mine = merge_in_warp(warps, (threads + 31) / 32);
     const typename Operation::Finish finish = of_row.finish(team.exchange(scratch, mine), noted);
     if constexpr (kHasResults<Operation>) {
-        const int64_t column = part.head + part.first * kWidest<T>;
         const auto give = [&](int64_t offset) {
-            store_pack<kWhole, T>(to + offset,
-                                  finish.of_packs(words, column + offset * kWidest<T>));
+            store_pack<kWhole, T>(to + offset, finish.of_packs(words));
         };
 #pragma unroll
         for (int p = 0; p < kPacks; ++p) {
@@ -608,7 +621,7 @@ __global__ void __launch_bounds__(1024, 1)
             for (int i = 0; i < kInputs; ++i) words[i] = as_new<T>(held[i][p]);
             give(p * threads);
         }
-        if (thread < part.ends) of_row.out[part.end] = finish.of(end, part.end);
+        if (thread < part.ends) of_row.out[part.end] = finish.of(end);
         if constexpr (kMore) {
 #pragma unroll kUnroll
             for (int p = kPacks; p < known; ++p) {
@@ -621,6 +634,7 @@ __global__ void __launch_bounds__(1024, 1)
                 give(int64_t{p} * threads);
             }
         }
+        if constexpr (kHasExceptions<Operation>) of_row.amend(finish, noted);
     }
 }
 

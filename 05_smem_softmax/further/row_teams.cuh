@@ -66,6 +66,9 @@ struct Cluster {
         }
         __cluster_barrier_arrive_relaxed();
     }
+    __device__ void leave() const {
+        __cluster_barrier_wait();
+    }
     template <class Set>
     __device__ Set exchange(Scratch<Set>& scratch, Set block) {
         const auto blocks = static_cast<int>(gridDim.y);
@@ -91,6 +94,7 @@ struct Cluster {
     __device__ void open(Scratch<Set>&) const {
         __trap();
     }
+    __device__ void leave() const {}
     template <class Set>
     __device__ Set exchange(Scratch<Set>&, Set block) {
         return block;

@@ -85,18 +85,17 @@ struct GradientOf {
     struct Finish {
         Compute sum;
         explicit __device__ Finish(Set row) : sum(row.d) {}
-        __device__ T of(const T (&x)[kInputs], int64_t /*column*/ = 0) const {
+        __device__ T of(const T (&x)[kInputs]) const {
             return result({static_cast<Compute>(x[0]), static_cast<Compute>(x[1])}, 0, sum);
         }
-        __device__ WidePack<T> of_packs(const uint4 (&words)[kInputs],
-                                        int64_t /*column*/ = 0) const {
+        __device__ WidePack<T> of_packs(const uint4 (&words)[kInputs]) const {
             WidePack<T> pack;
             for_each_element<T>(words,
                                 [&](int i, const auto& x) { pack.element[i] = result(x, 0, sum); });
             return pack;
         }
     };
-    __device__ NothingNoted note(bool /*is_first*/) const { return {}; }
+    __device__ NothingNoted note() const { return {}; }
     __device__ Finish finish(Set row, NothingNoted) const { return Finish(row); }
 };
 
