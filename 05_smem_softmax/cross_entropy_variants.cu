@@ -6,7 +6,6 @@
 #include "05_smem_softmax/variants.hpp"
 #include "common/operations/cross_entropy/operation.hpp"
 #include "common/runner/stage.hpp"
-#include "cut_costs.cuh"
 #include "further/cross_entropy.cuh"
 
 namespace {
@@ -15,8 +14,8 @@ using operations::cross_entropy::Kind;
 using operations::cross_entropy::operation_of;
 using operations::cross_entropy::Shape;
 using runner::DType;
+using smem_softmax::reads_of;
 using smem_softmax::threads_of;
-using smem_softmax::traffic_of;
 using softmax_stages::CrossEntropyOptions;
 using softmax_stages::CrossEntropyPlan;
 using softmax_stages::Reduction;
@@ -68,7 +67,7 @@ cudaError_t launch_as(const runner::Call& call, Kind kind) {
 }
 
 int64_t packs_of(const Shape& shape, DType dtype) {
-    return smem_softmax::packs_of_row(shape.cols, dtype);
+    return shape.cols * static_cast<int64_t>(runner::size_of(dtype)) / 16;
 }
 CrossEntropyPlan plan_of(const Shape& shape, DType dtype, Kind kind) {
     return runner::visit(dtype, [&](auto of) {
@@ -90,8 +89,7 @@ runner::Variant front_call(const std::string& name, const std::string& summary, 
     variant.traffic_at = [kind](const Shape& shape, DType dtype) -> runner::Traffic {
         if (kind == Kind::cross_entropy_loss) return {1, 0};
         const CrossEntropyPlan plan = plan_of(shape, dtype, kind);
-        return plan.threads == 0 ? traffic_of(plan.cut, packs_of(shape, dtype))
-                                 : runner::Traffic{2, 1};
+        return {plan.threads == 0 ? reads_of(plan.cut, packs_of(shape, dtype)) : 2, 1};
     };
     // A thread adds up whole packs.
     variant.partial_sums = [kind](const Shape& shape, DType dtype) {

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "05_smem_softmax/variants.hpp"
-#include "cut_costs.cuh"
 #include "further/functor_rows.cuh"
 #include "further/softmax.cuh"
 
@@ -23,12 +22,12 @@ using smem_softmax::Algorithm;
 using smem_softmax::Cut;
 using smem_softmax::GradientOf;
 using smem_softmax::operation_on;
+using smem_softmax::reads_of;
 using smem_softmax::SoftmaxOf;
 using smem_softmax::threads_of;
-using smem_softmax::traffic_of;
 
 int64_t packs_of(Shape shape, DType dtype) {
-    return smem_softmax::packs_of_row(shape.cols, dtype);
+    return shape.cols * static_cast<int64_t>(runner::size_of(dtype)) / 16;
 }
 
 // Returns the cut of a launch with the runner's scratch. kTensors: 1, or 2 for a gradient.
@@ -48,8 +47,8 @@ runner::Variant on_chip(const std::string& name, const std::string& summary,
     variant.summary = summary;
     variant.traffic = {1, 1};
     variant.dtypes = runner::all_dtypes();
-    variant.traffic_at = [cut_of](Shape shape, DType dtype) {
-        return traffic_of(cut_of(shape, dtype), packs_of(shape, dtype));
+    variant.traffic_at = [cut_of](Shape shape, DType dtype) -> runner::Traffic {
+        return {reads_of(cut_of(shape, dtype), packs_of(shape, dtype)), 1};
     };
     variant.partial_sums = [cut_of](Shape shape, DType dtype) {
         return threads_of(cut_of(shape, dtype), packs_of(shape, dtype));

@@ -272,6 +272,24 @@ inline Cut cut_for(int64_t rows, int64_t packs, int elements, int tensors, const
     return cluster_cut(packs, elements, tensors, blocks, chip, fills(5));
 }
 
+// Returns the number of threads of a row that have at least one of its packs.
+inline int64_t threads_of(const Cut& cut, int64_t packs) {
+    return std::clamp<int64_t>(int64_t{cut.blocks} * cut.slice.threads, 1,
+                               std::max<int64_t>(1, packs));
+}
+
+// Returns how often an element is read, of all tensors together: blocks read the packs that they cannot keep twice.
+inline double reads_of(const Cut& cut, int64_t packs) {
+    const Slice& slice = cut.slice;
+    int64_t again = 0;
+    for (int64_t block = 0; block < cut.blocks; ++block) {
+        again += std::max<int64_t>(
+            0, std::min(slice.packs, packs - block * slice.packs) - slice.on_chip());
+    }
+    const double share = packs == 0 ? 0 : static_cast<double>(again) / static_cast<double>(packs);
+    return slice.tensors * (1 + share);
+}
+
 // Returns the bytes of scratch that a cut needs.
 inline size_t workspace_bytes_of(const Cut& cut, int64_t rows) {
     return cut.share == Share::grid ? board_bytes(rows * cut.blocks) : 0;
