@@ -10,6 +10,7 @@
 //   traffic    1 read + 1 write per element while a block or a cluster can keep a row, else 2 reads + 1 write; with
 //              label smoothing or a soft cap always 2 reads; the loss alone: 1 read
 //   accepts    float, __half, __nv_bfloat16, double; targets of 32 or 64 bits; up to 2^31 - 1025 rows and columns
+//   needs      CUDA 12.5, as row_teams.cuh
 //   rows       special rows as in 04; rows with ignore_index become zeros, rows with a target out of range NaN
 //   source     options as PyTorch's cross_entropy; z_loss and soft_cap as Liger-Kernel (2024)
 #pragma once

@@ -193,16 +193,17 @@ public:
     Roof roof() const override {
         return kind_ == Kind::cross_entropy_loss ? Roof::read : Roof::copy;
     }
-    // Each thread of a row, of which there may be 1024, looks at what there is once a row: its target, the target's
-    // logit and weight, the totals and a grad_output. Class weights are read once or twice beside each logit; and
-    // results of a few numbers a row are declared as no store at all.
+    // Each thread of a row, of which there may be 1024, or one per 64 bytes in several blocks, looks at what there is
+    // once a row: its target, the target's logit and weight, the totals and a grad_output. Class weights are read once or
+    // twice beside each logit; and results of a few numbers a row are declared as no store at all.
     Traffic tolerance(const runner::Shape& of, DType dtype) const override {
         const Shape shape = of;
         const auto element = static_cast<double>(size_of(dtype));
         const double sums = dtype == DType::float64 ? 8 : 4;
         const auto rows = static_cast<double>(std::max<int64_t>(1, shape.rows));
         const auto cols = static_cast<double>(std::max<int64_t>(1, shape.cols));
-        const double threads = std::clamp(32 * std::ceil(cols / 32), 32., 1024.);
+        const double threads =
+            std::max(std::clamp(32 * std::ceil(cols / 32), 32., 1024.), cols * element / 64);
         const double weights = shape.options.class_weights ? 2 * sums / element : 0;
         const double of_reduction = shape.options.reduces() ? (8 + 2 * sums) / element / cols +
                                                                   6 * sums / element / rows / cols
