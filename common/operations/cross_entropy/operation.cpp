@@ -195,7 +195,8 @@ public:
     }
     // Each thread of a row, of which there may be 1024, or one per 64 bytes in several blocks, looks at what there is
     // once a row: its target, the target's logit and weight, the totals and a grad_output. Class weights are read once or
-    // twice beside each logit; and results of a few numbers a row are declared as no store at all.
+    // twice beside each logit; results of a few numbers a row are declared as no store at all; and the target's element
+    // may be stored twice.
     Traffic tolerance(const runner::Shape& of, DType dtype) const override {
         const Shape shape = of;
         const auto element = static_cast<double>(size_of(dtype));
@@ -209,7 +210,7 @@ public:
                                                                   6 * sums / element / rows / cols
                                                             : 0;
         return {threads * (8 + element + 4 * sums) / element / cols + weights + of_reduction,
-                2 * sums / element / cols + of_reduction};
+                (2 * sums / element + 1) / cols + of_reduction};
     }
     int64_t parts(const runner::Shape& shape) const override { return shape[0]; }
 
