@@ -307,6 +307,8 @@ __device__ inline double inverse_of(double d) {
     return 1 / d;
 }
 
+struct NothingNoted {};
+
 // An operation says what a kernel computes of rows or columns: here softmax or log-softmax, in softmax_backward.cuh their
 // gradients, in cross_entropy.cuh a loss.
 //   in, out      the tensors that it reads, and the tensor that it writes
@@ -319,7 +321,6 @@ __device__ inline double inverse_of(double d) {
 //   nothing      an element whose term is 0
 //   kFirstOfTerm the first input that term() needs
 //   kUnroll      packs in shared memory per step of a loop
-struct NothingNoted {};
 template <Algorithm kAlgorithm, class T>
 struct SoftmaxOf {
     using Element = T;
