@@ -66,9 +66,9 @@ bool decode_tensor_map(const void* from, TensorMap& map);
 
 // The map's bytes in shared memory and in global memory, in the order of shared memory before the swizzle. `coordinates`
 // is the box's first element, dimension 0 first, perhaps outside the tensor; `shared` is where the box begins in shared
-// memory, of which the swizzle uses the bits. A load fills up what lies outside the tensor; a store leaves it out, but for
-// the rest of the 16 bytes in which a row of the tensor ends: an H200 writes those whole. (The documentation does not
-// mention it.)
+// memory, of which the swizzle uses the bits. A load fills up what lies outside the tensor; a store or a reduction leaves
+// it out, but for the rest of the 16 bytes in which a row of the tensor ends: an H200 writes those whole. (The documentation
+// does not mention it.)
 std::vector<BulkRun> runs_of_box(const TensorMap& map, const int32_t* coordinates, uintptr_t shared,
                                  bool is_load);
 

@@ -158,9 +158,8 @@ class CrossEntropyInTorch(TorchContenders):
         torch, options = self.torch, Options(tensors.problem)
         results = results if isinstance(results, tuple) else (results,)
         loss, *gradient = results
-        read = {each.name: tensor for each, tensor in
-                zip(tensors.inputs(), (self._tensor({**tensors.memory, **tensors.before}[each.name], each)
-                                       for each in tensors.inputs()))}
+        memory = {**tensors.memory, **tensors.before}
+        read = {each.name: self._tensor(memory[each.name], each) for each in tensors.inputs()}
         x = options.capped(torch, read["logits"])
         targets, weights = read["targets"].long(), read.get("class_weights")
         outputs = {"loss": loss, "lse": torch.logsumexp(x, 1)}
