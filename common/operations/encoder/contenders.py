@@ -18,9 +18,9 @@ ACTIVATIONS = {"tanh": "gelu_new", "relu": "relu", "silu": "silu"}
 MODES = {"transformers_compile": "default", "transformers_autotune": "max-autotune-no-cudagraphs"}
 
 
-def sources(_options, library):
+def sources(options, library):
     """Who takes part beside the library's own."""
-    return [EncoderInTransformers(), OursInGraphs(library)]
+    return [EncoderInTransformers(), OursInGraphs(library, options.variant)]
 
 
 def replayed(torch, name, role, stage, tensors, work):
@@ -165,13 +165,14 @@ def state_of(operands, layers):
 
 
 class OursInGraphs(Source):
-    """Our encoders, replayed as the others are."""
+    """Our encoders, or one of them, replayed as the others are."""
 
     ENDING = "_in_graph"
 
-    def __init__(self, library):
+    def __init__(self, library, variant=""):
         self.ours = {each.variant + self.ENDING: each for each in library.callables()
-                     if each.role == "ours" and each.operation == "encoder"}
+                     if each.role == "ours" and each.operation == "encoder"
+                     and variant in ("", each.variant)}
 
     def names(self, operation):
         return tuple(self.ours) if operation == "encoder" else ()
