@@ -15,9 +15,10 @@ namespace {
 
 // NN_name.json and its kinds, and what lies in a stage's folder: nothing else is a record.
 bool is_record_file(const std::filesystem::path& path) {
-    static const std::set<std::string> kinds = {".json", ".peers.json", ".widths.json",
+    static const std::set<std::string> kinds = {".json",         ".peers.json",
+                                                ".widths.json",  ".timeline.json",
                                                 ".partial.json", ".widths.partial.json"};
-    static const std::set<std::string> at_home = {kOwn, kPeers, kWidths, kCounts};
+    static const std::set<std::string> at_home = {kOwn, kPeers, kWidths, kTimeline, kCounts};
     const std::string name = path.filename();
     if (!is_stage(name)) return at_home.count(name) > 0 && !stage_of(path).empty();
     const size_t dot = name.find('.');
@@ -100,7 +101,7 @@ Folder read_recorded(const std::filesystem::path& repository, const std::string&
     folder.path = recorded_of_all(repository, gpu_folder);
     folder.committed = true;
     for (const std::string& stage : stage_folders(repository)) {
-        for (const char* const name : {kOwn, kPeers, kWidths}) {
+        for (const char* const name : {kOwn, kPeers, kWidths, kTimeline}) {
             const std::filesystem::path file = record_of(repository, stage, gpu_folder, name);
             if (std::filesystem::exists(file)) folder.files.push_back(read(file));
         }
@@ -121,9 +122,9 @@ Folder read_expected(const std::filesystem::path& repository) {
 
 void keep_newer_runs(Folder& folder) {
     const auto key = [](const File& file) {
-        return std::tuple(file.stage(), file.peers(), file.widths());
+        return std::tuple(file.stage(), file.peers(), file.widths(), file.timeline());
     };
-    std::map<std::tuple<std::string, bool, bool>, const File*> newest;
+    std::map<std::tuple<std::string, bool, bool, bool>, const File*> newest;
     for (const File& file : folder.files) {
         const File*& at = newest[key(file)];
         if (at == nullptr || file.date > at->date) at = &file;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A folder of records: NN_name.json, NN_name.partial.json, NN_name.peers.json, NN_name.widths.json,
-// NN_name.widths.partial.json and counters.json; or what lies in the stages' folders (where.hpp).
+// NN_name.widths.partial.json, NN_name.timeline.json and counters.json; or what lies in the stages' folders (where.hpp).
 #pragma once
 #include <filesystem>
 #include <string>

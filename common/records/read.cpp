@@ -14,6 +14,8 @@ constexpr Range kCounted{1, 1e12, true};  // of rows and cols, which a picture c
 constexpr Range kOption{-1e12, 1e12};     // of what else an operation has: alpha, a temperature
 constexpr size_t kMostSizes = 16;
 constexpr size_t kMostRecords = 10000;  // ours have hundreds
+constexpr size_t kMostSteps = 1000;     // of a layer: ours have seven
+constexpr Range kMoment{-1e9, 1e9};     // in a layer, in microseconds
 
 bool is_flat_size(const std::string& name) {
     const std::vector<const char*>& all = flat_sizes();
@@ -53,6 +55,39 @@ std::string words_of(const Fields& fields, const WordField& field) {
     }
 }
 
+double moment(const Fields& fields, const char* key) {
+    if (const auto value = fields.number(key, kMoment)) return *value;
+    throw FieldError(std::string("no '") + key + "' in it");
+}
+
+// A kernel ends after it has begun, and after the one before it.
+Step step_from(const Json& object, double end_before) {
+    const Fields fields(object);
+    const Step step{fields.words("name"), fields.words("grid"), fields.words("block"),
+                    moment(fields, "begin_us"), moment(fields, "end_us")};
+    if (step.name.empty()) throw FieldError("no 'name' in it");
+    if (step.end < step.begin) throw FieldError("'end_us' is before 'begin_us'");
+    if (step.end < end_before) throw FieldError("'end_us' is before that of the kernel before");
+    return step;
+}
+
+std::vector<Step> steps_from(const Json& object) {
+    const Json& list = list_in(object, "kernels");
+    if (list.empty() || list.size() > kMostSteps)
+        throw FieldError("'kernels' has " + std::to_string(list.size()) + "; wanted: 1 to " +
+                         std::to_string(kMostSteps));
+    std::vector<Step> steps;
+    for (const Json& each : list) {
+        try {
+            steps.push_back(step_from(each, steps.empty() ? 0 : steps.back().end));
+        } catch (const FieldError& error) {
+            throw FieldError("kernel " + std::to_string(steps.size() + 1) + ": " + error.what());
+        }
+    }
+    if (steps.back().end <= 0) throw FieldError("'kernels' take no time");
+    return steps;
+}
+
 Record record_from(const Json& object) {
     const Fields fields(object);
     Record record;
@@ -65,6 +100,7 @@ Record record_from(const Json& object) {
             record.figures[figure.key] = *value;
     }
     read_sizes(object, fields, record);
+    if (object.contains("kernels")) record.steps = steps_from(object);
     return record;
 }
 
@@ -77,7 +113,7 @@ void refuse_unknown(const Json& object, const std::set<std::string>& known) {
 
 void require_strict(const Json& object) {
     static const std::set<std::string> known = [] {
-        std::set<std::string> keys = {"shape"};
+        std::set<std::string> keys = {"shape", "kernels"};
         for (const WordField& field : word_fields()) keys.insert(field.key);
         for (const Figure& figure : figures()) keys.insert(figure.key);
         for (const Flag& flag : flags()) keys.insert(flag.key);
@@ -91,8 +127,9 @@ void require_strict(const Json& object) {
     for (const WordField& field : word_fields()) {
         if (field.always) require(field.key);
     }
+    const bool times_a_call = !object.contains("loads_per_element") && !object.contains("kernels");
     for (const Figure& figure : figures()) {
-        if (figure.of_times && !object.contains("loads_per_element")) require(figure.key);
+        if (figure.of_times && times_a_call) require(figure.key);
     }
 }
 

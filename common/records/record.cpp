@@ -100,6 +100,10 @@ double Record::at(const std::string& name) const {
     throw std::runtime_error("a record of " + stage + ", " + variant + ", has no '" + name + "'");
 }
 
+double Record::added(size_t step) const {
+    return steps.at(step).end - (step == 0 ? 0 : steps[step - 1].end);
+}
+
 std::string stage_of(const std::filesystem::path& path) {
     for (std::filesystem::path at = path; at.has_relative_path(); at = at.parent_path()) {
         const std::string name = at.filename();
@@ -114,6 +118,10 @@ bool File::peers() const {
 
 bool File::widths() const {
     return kind_of(path).rfind("widths", 0) == 0;
+}
+
+bool File::timeline() const {
+    return kind_of(path) == "timeline";
 }
 
 bool File::partial() const {

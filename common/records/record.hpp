@@ -16,6 +16,14 @@ void add_once(std::vector<std::string>& names, const std::string& name);
 // By name: rows, cols and whatever else an operation has, options such as a temperature of 0.8 among them.
 using Sizes = std::map<std::string, double>;
 
+// One kernel of a model's layer, in microseconds since the layer's beginning, which is the end of the layer before.
+// A kernel that is launched early begins before the one before it ends, and then waits for it.
+struct Step {
+    std::string name;         // its function's, and its tile: "product_kernel Tile<128, 2>"
+    std::string grid, block;  // "(256, 1, 1)"
+    double begin, end;
+};
+
 // Words that are empty, and figures that are absent, were not recorded.
 struct Record {
     std::string stage, variant;
@@ -38,6 +46,8 @@ struct Record {
     std::vector<std::string>
         flat;  // names of those beside the shape: the rows and columns that come of it
 
+    std::vector<Step> steps;  // the kernels of a layer, sorted by their ends: "kernels"
+
     std::map<std::string, double> figures;  // by name: us_median, gbps, ... (schema.hpp)
     bool overflows = false;                 // by design: the stage takes no maximum off
     bool further = false;                   // goes beyond its stage's lesson
@@ -56,6 +66,10 @@ struct Record {
     bool has(const std::string& name) const { return figures.count(name) > 0; }
     double at(
         const std::string& name) const;  // std::runtime_error names the figure that is missing
+
+    // What a kernel adds to the layer's time: the microseconds from the end of the kernel before to its own end.
+    double added(size_t step) const;
+    double layer_us() const { return steps.empty() ? 0 : steps.back().end; }
 
     bool computes() const { return has("tflops"); }  // is about operations, not bytes
     bool timed() const { return backend != "cpu" && has("us_median"); }
@@ -79,8 +93,9 @@ struct File {
     std::string stage() const { return stage_of(path); }
     bool peers() const;   // NN_name.peers.json, or peers.json in a stage's folder; the others alike
     bool widths() const;  // NN_name.widths.json: a grid of widths, all of one size in bytes
-    bool partial() const;  // NN_name.partial.json: of a run that its flags narrowed
-    bool run() const { return !peers() && !widths(); }
+    bool timeline() const;  // NN_name.timeline.json: when the kernels of a layer run
+    bool partial() const;   // NN_name.partial.json: of a run that its flags narrowed
+    bool run() const { return !peers() && !widths() && !timeline(); }
 };
 
 // ---- JSON

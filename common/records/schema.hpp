@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Schema 1: the fields that a file of records and a record may have, in the order in which they are written. A record has
 // its sizes beside them: "shape": {"batch": 16, "m": 512, ...}, and rows and columns at its top where they come of it.
+// A timeline has no figures but "kernels": [{"name": .., "grid": .., "block": .., "begin_us": .., "end_us": ..}, ...].
 #pragma once
 #include <vector>
 

@@ -11,9 +11,10 @@ namespace records {
 // stage, and the pictures of several stages.
 inline constexpr const char *kReferenceGpu = "NVIDIA H100 80GB HBM3", *kOtherGpu = "NVIDIA H200";
 
-// The files in NN_name/recorded/GPU: times of its variants, beside peers, over a grid of widths; and a GPU's counters.
+// The files in NN_name/recorded/GPU: times of its variants, beside peers, over a grid of widths, and of each kernel of a
+// layer; and a GPU's counters.
 inline constexpr const char *kOwn = "own.json", *kPeers = "peers.json", *kWidths = "widths.json",
-                            *kCounters = "counters.json";
+                            *kTimeline = "timeline.json", *kCounters = "counters.json";
 // And those in NN_name/expected that are records: what the CPU device counts, and what compiling costs.
 inline constexpr const char *kCounts = "counts.json", *kCompileCost = "compile_cost.json";
 // What compiling the front calls costs: of all stages, and of no GPU.

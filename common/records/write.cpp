@@ -25,6 +25,14 @@ Json header_json(const File& file) {
     return json;
 }
 
+Json json_of(const Step& step) {
+    return {{"name", step.name},
+            {"grid", step.grid},
+            {"block", step.block},
+            {"begin_us", step.begin},
+            {"end_us", step.end}};
+}
+
 Json json_of(const Record& record) {
     Json json;
     for (const WordField& field : word_fields()) {
@@ -46,6 +54,7 @@ Json json_of(const Record& record) {
     for (const Flag& flag : flags()) {
         if (record.*flag.value) json[flag.key] = true;
     }
+    for (const Step& step : record.steps) json["kernels"].push_back(json_of(step));
     return json;
 }
 

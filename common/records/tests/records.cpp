@@ -77,8 +77,8 @@ std::string refusal(const Folder& folder, const json& record,
 }  // namespace
 
 TEST_CASE("each committed record is of the schema, and is written as it was read") {
-    const std::vector<fs::path> files =
-        committed({records::kOwn, records::kPeers, records::kWidths, records::kCounts});
+    const std::vector<fs::path> files = committed(
+        {records::kOwn, records::kPeers, records::kWidths, records::kTimeline, records::kCounts});
     CHECK(files.size() > 20);
     for (const fs::path& path : files) {
         INFO(path);
@@ -129,6 +129,50 @@ TEST_CASE("a record that lacks a field, or has a wrong one, is refused by file, 
     CHECK(refusal(folder, newer) == "taken");
     CHECK_THAT(refusal(folder, newer, records::Reading::strict),
                ContainsSubstring("record 2: the schema has no field 'from_the_future'"));
+}
+
+TEST_CASE("a timeline has the kernels of a layer, sorted by their ends, and no figures") {
+    const Folder folder;
+    const json first = {{"name", "product_kernel Tile<128, 2>"},
+                        {"grid", "(64, 2, 1)"},
+                        {"block", "(384, 1, 1)"},
+                        {"begin_us", -0.25},
+                        {"end_us", 28.5}};
+    const json second = {{"name", "norm_kernel"},
+                         {"grid", "(8, 1, 1)"},
+                         {"block", "(96, 1, 1)"},
+                         {"begin_us", 2.5},
+                         {"end_us", 30}};
+    const auto with = [&](const json& kernels) {
+        return json{{"stage", "01_first"},      {"variant", "v"},    {"role", "ours"},
+                    {"op", "layers"},           {"backend", "cuda"}, {"dtype", "float16"},
+                    {"shape", {{"tokens", 2}}}, {"kernels", kernels}};
+    };
+    const json file = {
+        {"schema", 1}, {"gpu", "G"}, {"date", "2026-01-02"}, {"records", {with({first, second})}}};
+    folder.write("01_first/recorded/g/timeline.json", file.dump());
+    const fs::path path = folder.path / "01_first/recorded/g/timeline.json";
+    const records::File timeline = records::read(path, records::Reading::strict);
+    CHECK((timeline.timeline() && !timeline.run()));
+    const records::Record& record = timeline.records.at(0);
+    CHECK_FALSE((record.timed() || record.counted()));
+    REQUIRE(record.steps.size() == 2);
+    CHECK((record.added(0) == 28.5 && record.added(1) == 1.5 && record.layer_us() == 30));
+    CHECK(says_the_same(json::parse(records::json_of(timeline))["records"][0], file["records"][0]));
+
+    const auto refused = [&](json kernel, const json& change, const std::string& words) {
+        kernel.update(change);
+        CHECK_THAT(refusal(folder, with({first, kernel})),
+                   ContainsSubstring("01_first.json: record 2: kernel 2: " + words));
+    };
+    refused(second, {{"end_us", 28}}, "'end_us' is before that of the kernel before");
+    refused(second, {{"begin_us", 31}}, "'end_us' is before 'begin_us'");
+    refused(second, {{"begin_us", "early"}}, "'begin_us' is \"early\"; wanted: a number");
+    refused(second, {{"name", ""}}, "no 'name'");
+    refused({{"name", "k"}, {"begin_us", 1}}, json::object(), "no 'end_us'");
+    CHECK_THAT(refusal(folder, with(json::array())),
+               ContainsSubstring("record 2: 'kernels' has 0"));
+    CHECK_THAT(refusal(folder, with(1)), ContainsSubstring("record 2: no list 'kernels'"));
 }
 
 TEST_CASE("a figure that a record lacks is named by whoever needs it") {
