@@ -139,18 +139,23 @@ class LibraryContenders(Source):
         return [each.name for each in self.callables if each.operation == operation]
 
     def make(self, name, tensors):
-        each = next(each for each in self.callables if each.name == name)
-        if each.obstacle:
-            raise Skipped(each.obstacle)
-        size = self.library.workspace_bytes(name, tensors.problem)
-        if size > self.library.free_memory():
-            raise Skipped("the GPU has too little memory free for its workspace")
-        workspace = self.library.allocate(size) if size else None
-        launch = self.library.launcher(name, tensors.problem, tensors.pointers(), workspace)
-        ours = each.role == "ours"
-        return Contender(name=each.variant if ours else name, role=each.role,
-                         stage=each.group if ours else "", judged_as=name, run=launch,
-                         part=each.part, further=each.further)
+        return contender_of(next(each for each in self.callables if each.name == name), tensors)
+
+
+def contender_of(each, tensors):
+    """What the library can call, on these operands and with a workspace of its own. Skipped where it cannot."""
+    library = tensors.library
+    if each.obstacle:
+        raise Skipped(each.obstacle)
+    size = library.workspace_bytes(each.name, tensors.problem)
+    if size > library.free_memory():
+        raise Skipped("the GPU has too little memory free for its workspace")
+    workspace = library.allocate(size) if size else None
+    launch = library.launcher(each.name, tensors.problem, tensors.pointers(), workspace)
+    ours = each.role == "ours"
+    return Contender(name=each.variant if ours else each.name, role=each.role,
+                     stage=each.group if ours else "", judged_as=each.name, run=launch,
+                     part=each.part, further=each.further)
 
 
 class CheckoutContender(Source):

@@ -97,13 +97,17 @@ def shape_of(problem):
     return {**problem.sizes, **options}
 
 
+def problem_of(group, stage, backend, name, role):
+    """Of a record: who computes what, at which shape."""
+    return {"stage": stage, "variant": name, "role": role, "op": group.name,
+            "backend": backend, "dtype": group.dtype, "input": group.operation.usual_input,
+            **_how_it_is_shown(group.operation), **_beside_the_shape(group),
+            "shape": shape_of(group.problem)}
+
+
 def record(group, stage, backend, name, role, timing, max_relative_error, in_blocks=None):
     """One record of schema 1, as common/runner/record.cpp writes them."""
-    one = {"stage": stage, "variant": name, "role": role, "op": group.name,
-           "backend": backend, "dtype": group.dtype, "input": group.operation.usual_input,
-           **_how_it_is_shown(group.operation), **_beside_the_shape(group),
-           "shape": shape_of(group.problem),
-           "bytes": group.cost.bytes}
+    one = {**problem_of(group, stage, backend, name, role), "bytes": group.cost.bytes}
     if group.operation.roof == "read":
         one["roof_bytes"] = group.cost.bytes_read
     if group.cost.operations:
@@ -156,10 +160,10 @@ def json_lines(document):
     return f'{head[:-1]},"records":[\n' + ",\n".join(map(compact, document["records"])) + "\n]}\n"
 
 
-def write_records(folder, stage, header, records):
+def write_records(folder, stage, header, records, kind="peers"):
     """FOLDER/STAGE.peers.json, whole or not at all."""
     Path(folder).mkdir(parents=True, exist_ok=True)
-    path = Path(folder) / f"{stage}.peers.json"
+    path = Path(folder) / f"{stage}.{kind}.json"
     unfinished = path.with_name(path.name + ".part")
     try:
         unfinished.write_text(json_lines({**header, "records": records}))

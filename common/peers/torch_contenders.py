@@ -27,6 +27,42 @@ def find_torch():
     return torch, ""
 
 
+def replayed(torch, name, role, stage, tensors, work):
+    """A contender that replays a graph of work(), which returns the tensor that it leaves, or nothing
+    where that is the operation's own output."""
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        for _ in range(3):  # libraries make themselves ready at a first call
+            work()
+    torch.cuda.current_stream().wait_stream(stream)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        result = work()
+
+    def produce():
+        tensors.poison()
+        if result is not None:
+            result.fill_(float("nan"))
+        graph.replay()
+        torch.cuda.synchronize()
+
+    # What the work holds, a workspace say, the graph uses at each replay.
+    contender = Contender(name, role, stage, tensors.operation.name,
+                          lambda _, held=work: graph.replay(), produce=produce)
+    if result is not None:
+        contender.result = lambda: {"y": result.data_ptr()}
+    return contender
+
+
+def in_graph(torch, name, contender, tensors):
+    """The contender's work under another name, replayed as a graph."""
+    graph = replayed(torch, name, contender.role, contender.stage, tensors,
+                     lambda: contender.run(torch.cuda.current_stream().cuda_stream))
+    graph.judged_as = contender.judged_as
+    return graph
+
+
 @dataclass
 class TorchFunction:
     """What PyTorch computes: of the input tensors, in order, the output, or a tuple of them."""

@@ -7,8 +7,8 @@ import importlib
 import logging
 import warnings
 
-from contenders import Contender, Skipped, Source
-from torch_contenders import TorchContenders, find_torch
+from contenders import Skipped, Source, contender_of
+from torch_contenders import TorchContenders, find_torch, in_graph, replayed
 
 TIMED_OPERATIONS = ("encoder",)  # transformers has no encoder in 8 bits on these weights
 EPSILON = 1e-6  # as common/operations/encoder has it
@@ -21,34 +21,6 @@ MODES = {"transformers_compile": "default", "transformers_autotune": "max-autotu
 def sources(options, library):
     """Who takes part beside the library's own."""
     return [EncoderInTransformers(), OursInGraphs(library, options.variant)]
-
-
-def replayed(torch, name, role, stage, tensors, work):
-    """A contender that replays a graph of work(), which returns the tensor that it leaves, or nothing
-    where that is the operation's own output."""
-    stream = torch.cuda.Stream()
-    stream.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(stream):
-        for _ in range(3):  # libraries make themselves ready at a first call
-            work()
-    torch.cuda.current_stream().wait_stream(stream)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        result = work()
-
-    def produce():
-        tensors.poison()
-        if result is not None:
-            result.fill_(float("nan"))
-        graph.replay()
-        torch.cuda.synchronize()
-
-    # What the work holds, a workspace say, the graph uses at each replay.
-    contender = Contender(name, role, stage, tensors.operation.name,
-                          lambda _, held=work: graph.replay(), produce=produce)
-    if result is not None:
-        contender.result = lambda: {"y": result.data_ptr()}
-    return contender
 
 
 class EncoderInTransformers(TorchContenders):
@@ -181,16 +153,4 @@ class OursInGraphs(Source):
         torch, obstacle = find_torch()
         if obstacle:
             raise Skipped(obstacle)
-        library, ours = tensors.library, self.ours[name]
-        if ours.obstacle:
-            raise Skipped(ours.obstacle)
-        size = library.workspace_bytes(ours.name, tensors.problem)
-        workspace = library.allocate(size) if size else None
-        launch = library.launcher(ours.name, tensors.problem, tensors.pointers(), workspace)
-
-        def work():
-            launch(torch.cuda.current_stream().cuda_stream)
-
-        contender = replayed(torch, name, "ours", ours.group, tensors, work)
-        contender.judged_as = ours.name
-        return contender
+        return in_graph(torch, name, contender_of(self.ours[name], tensors), tensors)

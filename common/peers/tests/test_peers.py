@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import contenders  # noqa: E402
 import peers  # noqa: E402
 import peers_report  # noqa: E402
+import timeline  # noqa: E402
 from contenders import Shape  # noqa: E402
 from stages_library import Library, Problem, StagesError, Timing, WorkFailed  # noqa: E402
 
@@ -666,6 +667,111 @@ class InAndOut(unittest.TestCase):
         contender.produce = lambda: None
         with self.assertRaises(peers.WrongResult):
             peers.judge(library, contender, tensors)
+
+
+def name_of(function, tile="", epilogue="Plain"):
+    """As the profiler has it."""
+    arguments = f"<__half, {f'weave::{tile}, ' if tile else ''}weave::{epilogue}<__half, (weave::Finish)1>, 3>"
+    return f"void weave::{function}{arguments}(weave::Problem<__half, 2>, weave::{epilogue}<__half, (weave::Finish)1>)"
+
+
+PRODUCT, NORM = name_of("product_kernel", "Tile<128, 2, true>"), name_of("norm_kernel")
+NARROW = name_of("product_kernel", "Tile<64, 2, true>", "Gelu")
+
+
+def trace_of(names, replays=timeline.REPLAYS):
+    """As the profiler exports one. Each kernel takes 10 us more than the one before and 1 us more in each other
+    replay, and begins 4 us before the one before it ends."""
+    events = [{"ph": "X", "cat": "gpu_memset", "name": "Memset", "ts": 0, "dur": 1}]
+    for replay in range(replays):
+        end = 1000.0 * replay
+        for name in names:
+            begin, end = end - 4, end + 10 + replay % 2
+            events.append({"ph": "X", "cat": "kernel", "name": name, "ts": begin, "dur": end - begin,
+                           "args": {"grid": [64, 2, 1], "block": [384, 1, 1]}})
+    return {"traceEvents": events[::-1]}  # in no order
+
+
+class Timeline(unittest.TestCase):
+    def test_a_layer_of_a_trace(self):
+        first = name_of("round_kernel")
+        layer = [PRODUCT, NORM, NARROW, NORM]  # the norm alone would have a period of two
+        kernels = timeline.kernels_in(trace_of([first, *4 * layer]))
+        replays = timeline.replays_in(kernels, timeline.REPLAYS)
+        self.assertEqual(timeline.middle_layers([each.name for each in replays[0]]), (4, [5, 9]))
+        found = timeline.layer_in(replays)
+        self.assertEqual([(each["name"], each["begin_us"], each["end_us"]) for each in found], [
+            ("product_kernel Tile<128, 2, true>", -4, 10.5), ("norm_kernel", 6.5, 21),
+            ("product_kernel Tile<64, 2, true>", 17, 31.5), ("norm_kernel", 27.5, 42)])
+        self.assertEqual((found[0]["grid"], found[0]["block"]), ("(64, 2, 1)", "(384, 1, 1)"))
+
+    def test_where_layers_begin(self):
+        a, b, c, d = "abcd"
+        for names, expected in (([a, b, c] * 5, (3, [3, 6, 9])),
+                                ([d] + [a, b, c] * 5, (3, [4, 7, 10])),
+                                ([a, b, c] * 5 + [d], (3, [3, 6, 9])),
+                                ([d, b, c] + [a, b, c] * 4 + [a, b, d], (3, [3, 6, 9, 12])),
+                                ([a, a, a, b] * 4, (4, [4, 8]))):
+            self.assertEqual(timeline.middle_layers(names), expected, names)
+        for names in ([a, b, c, d], [a, b] * 2, [a] * 3 + [b, c, d, "e", "f"], []):
+            with self.assertRaisesRegex(timeline.TimelineError, "no period"):
+                timeline.middle_layers(names)
+
+    def test_replays_that_differ(self):
+        kernels = timeline.kernels_in(trace_of([PRODUCT, NORM]))
+        with self.assertRaisesRegex(timeline.TimelineError, "19 kernels were recorded in 10 replays"):
+            timeline.replays_in(kernels[1:], 10)
+        with self.assertRaisesRegex(timeline.TimelineError, "no kernels"):
+            timeline.replays_in([], 10)
+
+    def test_short_names(self):
+        for name, short in ((NARROW, "product_kernel Tile<64, 2, true>"), (NORM, "norm_kernel"),
+                            ("void a::k<a::Tile<(int)192>, a::Tile<2> >(int)", "k Tile<(int)192>"),
+                            ("(anonymous namespace)::plain(float const*, int)", "plain"),
+                            ("void (anonymous namespace)::k<4>(int)", "k"),
+                            ("sm90_xmma_gemm_f16", "sm90_xmma_gemm_f16")):
+            self.assertEqual(timeline.short_name(name), short)
+
+    def run_timeline(self, *words, names=3 * (PRODUCT, NORM)):
+        """Status, what was printed, and the records, of a made-up trace."""
+        tracer = types.SimpleNamespace(versions=lambda: {"torch": "2.11"},
+                                       trace=lambda contender, tensors: trace_of(names))
+        said = io.StringIO()
+        with tempfile.TemporaryDirectory() as folder:
+            options = timeline.parse_arguments(["--library", LIBRARY, "--out", folder, *words])
+            with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
+                status = timeline.run(Library(LIBRARY), options, tracer)
+            files = {path.name: path.read_text() for path in Path(folder).iterdir()}
+        return status, said.getvalue(), files
+
+    def test_records(self):
+        words = (PLAIN, "--variant", "block_per_row", "--shape", "2x33", "--dtype", "float32")
+        status, _, files = self.run_timeline(*words, "--shape", "2x35")
+        self.assertEqual((status, list(files)), (0, [PLAIN + ".timeline.json"]))
+        text = files[PLAIN + ".timeline.json"]
+        self.assertEqual(text.count("\n"), 4)  # a record a line
+        document = json.loads(text)
+        self.assertEqual((document["schema"], document["torch"]), (1, "2.11"))
+        first, second = document["records"]
+        self.assertEqual((first["stage"], first["variant"], first["role"], first["op"]),
+                         (PLAIN, "block_per_row", "ours", "softmax"))
+        self.assertEqual((first["shape"], second["shape"]),
+                         ({"rows": 2, "cols": 33}, {"rows": 2, "cols": 35}))
+        self.assertEqual([each["name"] for each in first["kernels"]],
+                         ["product_kernel Tile<128, 2, true>", "norm_kernel"])
+        self.assertNotIn("us_median", first)
+
+    def test_what_cannot_be_traced_is_said(self):
+        words = (PLAIN, "--shape", "2x33", "--variant")
+        status, said, files = self.run_timeline(*words, "nothing_like_it")
+        self.assertEqual((status, files), (2, {}))
+        self.assertIn(f"{PLAIN} has no variant nothing_like_it; it has: block_per_row", said)
+        status, said, files = self.run_timeline(*words, "block_per_row", names=[PRODUCT, NORM])
+        self.assertEqual((status, files), (1, {}))
+        self.assertIn("block_per_row, 2 x 33 float32: the names of the 2 kernels have no period", said)
+        with contextlib.redirect_stderr(io.StringIO()) as printed:
+            self.assertEqual(timeline.main(["--library", LIBRARY, *words, "block_per_row"]), 77)
+        self.assertIn("timeline: it needs a GPU", printed.getvalue())
 
 
 class CommandLine(unittest.TestCase):
