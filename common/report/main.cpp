@@ -19,6 +19,7 @@
 #include "common/report/pictures/pages.hpp"
 #include "common/report/pictures/picking.hpp"
 #include "common/report/pictures/pictures.hpp"
+#include "common/report/pictures/timeline.hpp"
 #include "common/report/records.hpp"
 #include "common/report/sources.hpp"
 
@@ -55,6 +56,7 @@ std::vector<Figure> figures_of(const Sources& sources, const Choice& choice) {
         if (!usual) continue;
         append(figures, traffic(sources.counted, stage, sources.counters, choice.known));
         append(figures, rooflines(sources.drawn, stage, choice));
+        append(figures, timelines(sources.drawn, stage, choice.known));
         append(figures, kernels(stage, sources.counters, choice.known));
     }
     return figures;
@@ -217,11 +219,10 @@ int parse_and_run(int argc, char** argv) {
                      "gbps, us, speedup or tflops; default: tflops where recorded, else gbps")
         ->check(CLI::IsMember({"gbps", "us", "speedup", "tflops"}));
     plot->add_option("--title", words.choice.title, "instead of the usual title");
-    plot->add_option(
-            "--only", words.only,
-            "only these pictures: variants, times, further, peers, peers_times, floor, "
-            "operations, roofline, kernels, widths, traffic, staircase; or one by its name, such "
-            "as 03_online_softmax_variants")
+    plot->add_option("--only", words.only,
+                     "only these pictures: variants, times, further, peers, peers_times, floor, "
+                     "operations, roofline, timeline, kernels, widths, traffic, staircase; or one "
+                     "by its name, such as 03_online_softmax_variants")
         ->delimiter(',');
     add_output_flags(*plot, words);
     plot->add_option(

@@ -18,11 +18,13 @@ constexpr const char* kPale[] = {"#EEBF99", "#EBC9DC", "#99C7E0", "#99D8C7", "#F
 constexpr const char* kBoth = "pattern 4";  // how a bar that is not divided is filled
 
 bool lying(const Figure& figure) {
-    return figure.bars && figure.bars->upper.empty() && figure.bars->series.size() == 1;
+    return figure.bars && (figure.bars->waterfall ||
+                           (figure.bars->upper.empty() && figure.bars->series.size() == 1));
 }
 
-// The number goes with the name: at the end of its bar the roof would run through it.
+// The number goes with the name: at the end of its bar the roof would run through it. A waterfall's names have theirs.
 std::string name_of(const Figure& figure, const Bars::Group& group) {
+    if (figure.bars->waterfall) return group.label;
     const std::string name = shortened(group.label);
     if (!lying(figure) || !group.bars.front()) return name;
     const double value = group.bars.front()->first;
@@ -103,6 +105,13 @@ double letters_over_bars(const Figure& figure, const Frame& frame) {
     return fitting < kSmallest ? 0 : std::min(fitting, kLargest);
 }
 
+// Where a lying chart's axis begins.
+double left_end(const Bars& bars) {
+    double least = 0;
+    for (const Bars::Group& group : bars.groups) least = std::min(least, group.begin);
+    return least * 1.05;
+}
+
 // Whether any group has a bar of this series.
 bool has_bars(const Bars& bars, size_t series) {
     return std::any_of(bars.groups.begin(), bars.groups.end(), [&](const Bars::Group& group) {
@@ -144,8 +153,8 @@ std::string axes_of_bars(const Figure& figure) {
                "\nset boxwidth 0.86\nset style fill solid noborder\n" + y_tics(figure) +
                y_axis(figure, 0);
     }
-    return "set xrange [0:" + text_of(y_range(figure).second * 1.05) + "]\nset yrange [" + last +
-           " - 0.4:-0.6]\nset ytics (" + names +
+    return "set xrange [" + text_of(left_end(bars)) + ":" + text_of(y_range(figure).second * 1.05) +
+           "]\nset yrange [" + last + " - 0.4:-0.6]\nset ytics (" + names +
            ") noenhanced scale 0\nset style fill solid noborder\nunset grid\n"
            "set grid xtics lc rgb '#dddddd' lw 1 lt 1\n";
 }
@@ -188,6 +197,15 @@ std::string decoration_of_bars(const Figure& figure, const Frame& frame) {
 std::string plot_bars(const Figure& figure, const std::string& data) {
     const Bars& bars = *figure.bars;
     std::vector<std::string> parts;
+    if (bars.waterfall) {
+        const auto part = [&](const std::string& from, const std::string& to, const char* color) {
+            return data + " using (" + from + "):0:(" + from + "):(" + to +
+                   "):($0 - 0.36):($0 + 0.36) with boxxyerror fc rgb '" + color + "' notitle";
+        };
+        const std::string begin = "column(2)", runs = begin + " + column(3)";
+        return plot_of(
+            {part(begin, runs, kPale[0]), part(runs, runs + " + column(4)", kStyles[0].color)});
+    }
     if (lying(figure) && bars.in_turn) {
         return "begun = 0\n" +
                plot_of({data +

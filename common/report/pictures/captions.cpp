@@ -10,31 +10,6 @@
 namespace report {
 namespace {
 
-// By the files: a folder of what is committed may have a GPU's records of one stage and another's of the next.
-std::string where_from(const Selection& records) {
-    std::string measured, recorded;
-    for (const Chosen& each : records) {
-        std::string& list = each.folder->committed ? recorded : measured;
-        if (list.find(each.file->gpu) == std::string::npos)
-            list += (list.empty() ? "" : " and ") + each.file->gpu;
-    }
-    if (recorded.empty()) return "measured on " + measured;
-    const std::string words = "recorded on " + recorded + ", not measured here";
-    return measured.empty() ? words : "measured on " + measured + "; " + words;
-}
-
-// What may be part of a file's name anywhere, and of a command: an input may be a path.
-std::string for_file_names(const std::string& words) {
-    constexpr size_t kMost = 40;
-    std::string text = words.substr(0, kMost);
-    for (char& each : text) {
-        const bool plain = (each >= '0' && each <= '9') || (each >= 'a' && each <= 'z') ||
-                           (each >= 'A' && each <= 'Z') || each == '-' || each == '_';
-        if (!plain) each = '_';
-    }
-    return text;
-}
-
 std::string suffix_of(const Group& group, const Choice& choice) {
     const auto& [op, dtype, input] = group;
     std::string suffix;
@@ -56,6 +31,30 @@ std::string of_stages(const Selection& records, const std::vector<std::string>& 
 }
 
 }  // namespace
+
+// By the files: a folder of what is committed may have a GPU's records of one stage and another's of the next.
+std::string where_from(const Selection& records) {
+    std::string measured, recorded;
+    for (const Chosen& each : records) {
+        std::string& list = each.folder->committed ? recorded : measured;
+        if (list.find(each.file->gpu) == std::string::npos)
+            list += (list.empty() ? "" : " and ") + each.file->gpu;
+    }
+    if (recorded.empty()) return "measured on " + measured;
+    const std::string words = "recorded on " + recorded + ", not measured here";
+    return measured.empty() ? words : "measured on " + measured + "; " + words;
+}
+
+std::string for_file_names(const std::string& words) {
+    constexpr size_t kMost = 40;
+    std::string text = words.substr(0, kMost);
+    for (char& each : text) {
+        const bool plain = (each >= '0' && each <= '9') || (each >= 'a' && each <= 'z') ||
+                           (each >= 'A' && each <= 'Z') || each == '-' || each == '_';
+        if (!plain) each = '_';
+    }
+    return text;
+}
 
 std::string with_spaces(std::string name) {
     std::replace(name.begin(), name.end(), '_', ' ');

@@ -20,11 +20,17 @@ std::string name_of_line(const Selection& records, const std::string& stage,
 
 std::string with_spaces(std::string name);
 
+// What may be part of a file's name anywhere, and of a command: an input may be a path.
+std::string for_file_names(const std::string& words);
+
 // "_name" for the names of files and kinds of pictures; nothing for the first operation of all.
 std::string op_suffix(const std::string& op, const std::string& first);
 
 // What tells folders apart: their GPUs, or where those are the same, their names.
 std::string folder_label(const RecordFolder& folder, const std::vector<const RecordFolder*>& all);
+
+// "measured on" these GPUs, or recorded there and not measured here.
+std::string where_from(const Selection& records);
 
 // GPU, versions, commit and date of some files, for the small print.
 std::string origin_of(const std::vector<const RecordFile*>& files);

@@ -41,7 +41,8 @@ struct Panel {
 };
 
 // Over each group's name stands a bar for each series, made of two parts, or of one that is both. Where there are
-// neither parts nor several series the bars lie, each beside its name.
+// neither parts nor several series the bars lie, each beside its name. In a waterfall they lie as well, have two parts, and
+// begin where their groups say.
 struct Bars {
     struct Series {
         std::string label;
@@ -52,10 +53,12 @@ struct Bars {
     struct Group {
         std::string label;
         std::vector<std::optional<std::pair<double, double>>> bars;  // one for each series
+        double begin = 0;
     };
     std::vector<Series> series;
     std::vector<Group> groups;
-    bool in_turn = false;            // lying: each begins where the one above ends
+    bool in_turn = false;  // lying: each begins where the one above ends
+    bool waterfall = false;
     std::string lower, upper, both;  // what the parts mean; empty: there is one part
     std::optional<double> roof;
     std::string roof_label = "roof";

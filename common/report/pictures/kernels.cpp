@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
-#include <cctype>
 #include <cstdio>
 
 #include "common/report/pictures/captions.hpp"
@@ -8,16 +7,6 @@
 
 namespace report {
 namespace {
-
-// A variant's name as part of a file's.
-std::string file_name_of(std::string name) {
-    const auto is_plain = [](unsigned char letter) {
-        return std::isalnum(letter) || letter == '_';
-    };
-    std::replace_if(
-        name.begin(), name.end(), [&](char letter) { return !is_plain(letter); }, '_');
-    return name;
-}
 
 // "row_kernel" for "void course::row_kernel<float, ...>(...)".
 std::string short_kernel(const std::string& name) {
@@ -64,7 +53,7 @@ std::vector<Figure> kernels(const std::string& stage, const std::vector<Hardware
         Figure figure;
         figure.stage = stage;
         figure.kind = "kernels";
-        figure.name = stage + "_kernels_" + file_name_of(count.variant) +
+        figure.name = stage + "_kernels_" + for_file_names(count.variant) +
                       (count.dtype == "float32" ? "" : "_" + count.dtype);
         figure.title = short_name(stage, known) + ": the kernels of " + count.variant + ", " +
                        count.dtype + (count.shape.empty() ? "" : ", " + count.shape);

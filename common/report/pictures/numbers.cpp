@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: MIT
 #include "common/report/pictures/numbers.hpp"
 
+#include <cstdlib>
+
 #include "common/report/pictures/gnuplot_text.hpp"
 #include "common/report/pictures/ranges.hpp"
 
 namespace report {
 namespace {
 
+bool is_number(const std::string& words) {
+    char* end = nullptr;
+    std::strtod(words.c_str(), &end);
+    return !words.empty() && *end == '\0';
+}
+
 // A spreadsheet takes what begins like a formula for one.
 std::string csv_cell(const std::string& words) {
-    const bool like_a_formula = words.find_first_of("=+-@") == 0;
+    const bool like_a_formula = words.find_first_of("=+-@") == 0 && !is_number(words);
     const std::string cell = (like_a_formula ? "'" : "") + words;
     if (cell.find_first_of(",\"\n") == std::string::npos) return cell;
     std::string text = "\"";
@@ -24,6 +32,7 @@ Numbers numbers_of(const Figure& figure) {
     if (figure.bars) {
         const Bars& bars = *figure.bars;
         numbers.titles = {"variant"};
+        if (bars.waterfall) numbers.titles.emplace_back("begins");
         const bool two_parts = !bars.upper.empty();
         for (const Bars::Series& series : bars.series) {
             const bool divided = two_parts && !series.undivided;
@@ -33,6 +42,7 @@ Numbers numbers_of(const Figure& figure) {
         }
         for (const Bars::Group& group : bars.groups) {
             std::vector<std::string> row = {group.label};
+            if (bars.waterfall) row.push_back(group.bars.front() ? text_of(group.begin) : "");
             for (size_t i = 0; i < group.bars.size(); ++i) {
                 const auto& bar = group.bars[i];
                 row.push_back(bar ? text_of(bar->first) : "");

@@ -20,7 +20,7 @@ std::set<double> all_y(const Figure& figure) {
     if (!figure.bars) return all;
     for (const Bars::Group& group : figure.bars->groups) {
         for (const auto& bar : group.bars) {
-            if (bar) all.insert(bar->first + bar->second);
+            if (bar) all.insert(group.begin + bar->first + bar->second);
         }
     }
     if (figure.bars->in_turn) {

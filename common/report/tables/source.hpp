@@ -30,11 +30,12 @@ struct Source {
     // operations that these compute.
     std::vector<std::string> only = {};
 
-    // What the stage's runs recorded, what was timed beside peers, and a grid of widths. NotMeasured where there is no
-    // such file, as where a table finds nothing in it.
+    // What the stage's runs recorded, what was timed beside peers, a grid of widths, and a layer's kernels. NotMeasured
+    // where there is no such file, as where a table finds nothing in it.
     records::File own() const { return required(records::kOwn); }
     records::File peers() const;
     records::File widths() const { return required(records::kWidths); }
+    records::File timeline() const { return required(records::kTimeline); }
     std::optional<records::File> find(const char* name) const;
     // The variants of these records in the order of the stage, which its counts on the CPU device have.
     std::vector<std::string> variants_in(const records::File& file) const;

@@ -11,16 +11,11 @@ struct Named {
     const char* name;
     std::string (*table)(const Source&);
 };
-constexpr Named kTables[] = {{"measured", measured},
-                             {"shares", shares},
-                             {"paper", paper},
-                             {"peers", peers},
-                             {"bars", bars},
-                             {"widths", widths},
-                             {"compiled", compiled},
-                             {"comparison", comparison},
-                             {"algorithms", algorithms},
-                             {"published", published}};
+constexpr Named kTables[] = {
+    {"measured", measured},     {"shares", shares},      {"paper", paper},
+    {"peers", peers},           {"bars", bars},          {"widths", widths},
+    {"timeline", timeline},     {"compiled", compiled},  {"comparison", comparison},
+    {"algorithms", algorithms}, {"published", published}};
 
 }  // namespace
 

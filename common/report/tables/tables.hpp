@@ -48,6 +48,8 @@ std::string peers(const Source& source);
 std::string bars(const Source& source);
 // Shows by type where in a grid of widths a variant is farthest from the copy.
 std::string widths(const Source& source);
+// Shows by shape and type what each kernel of a layer adds to its time, the variants side by side, below the picture of it.
+std::string timeline(const Source& source);
 // Shows what the stage's headers cost to compile.
 std::string compiled(const Source& source);
 // Shows OneFlow's table again, measured here: its softmax beside FasterTransformer's, on attention scores of 32 batches

@@ -171,7 +171,7 @@ TEST_CASE("a table of variants that another GPU has more of shows that GPU") {
 
 TEST_CASE("what was not measured says so") {
     Committed stage("07_made_up");
-    for (const char* table : {"measured", "shares", "paper", "peers", "bars", "widths",
+    for (const char* table : {"measured", "shares", "paper", "peers", "bars", "widths", "timeline",
                               "comparison", "algorithms", "published"})
         CHECK(stage.table(table) == "Not measured on a GPU yet.\n");
     stage.add("of_another_kind", "other", {{"m", 1}}, 8, kFurther);
