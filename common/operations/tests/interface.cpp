@@ -222,9 +222,10 @@ TEST_CASE("whoever works by the interface names no operation") {
             if (code.count(entry.path().extension()) != 0) look_at(entry.path());
         }
     }
-    for (const char* file : {"stages.h", "stages.cpp", "catalogue.cpp", "catalogue.hpp",
-                             "problem.cpp", "problem.hpp", "stages_library.py", "peers.py",
-                             "peers_report.py", "contenders.py", "torch_contenders.py"})
+    for (const char* file :
+         {"stages.h", "stages.cpp", "catalogue.cpp", "catalogue.hpp", "problem.cpp", "problem.hpp",
+          "stages_library.py", "peers.py", "peers_report.py", "contenders.py",
+          "torch_contenders.py", "timeline.py"})
         look_at(common / "peers" / file);
     CHECK(files > 100);
 }
