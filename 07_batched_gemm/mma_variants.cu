@@ -294,7 +294,9 @@ runner::Variant few_rows() {
                            8),
                   batched_gemm::few_rows_kernel<__half, Lowest, batched_gemm::Plain>);
     return with_traffic(std::move(variant), [](const runner::Shape& shape, DType) {
-        const int rows = batched_gemm::few_rows_height(problem_at<__half>(shape));
+        const int rows = batched_gemm::few_rows_plan(problem_at<__half>(shape),
+                                                     softmax_stages::this_chip().multiprocessors)
+                             .rows;
         return traffic_of_tiles(shape, rows, Lowest::kCols);
     });
 }

@@ -565,6 +565,48 @@ TEST_CASE("a plan for few rows fills the GPU and gives each block some steps") {
     CHECK(parts(problem(1, 1, 16896, 4096)) == 1);  // a tile for each multiprocessor
     CHECK(parts(problem(1, 1, 128, 4096)) == 8);    // one tile
     CHECK(parts(problem(1000, 500, 4096, 4096)) == 1);
+
+    // Tiles that are lower than C, where sums take longer to send than B to read; never for many rows.
+    const auto plan = [](const Problem<__half>& g) {
+        return batched_gemm::few_rows_plan(g, 132).rows;
+    };
+    CHECK(plan(problem(1, 128, 768, 768)) < 128);
+    CHECK(plan(problem(1, 128, 768, 768, true)) == 64);  // lines along m have 64 elements
+    CHECK(plan(problem(1, 1024, 768, 3072)) == 128);
+    CHECK(plan(problem(1, 1, 768, 768)) == 16);
+}
+
+template <class Activation>
+__global__ void activate_kernel(const float* x, float* y, int count) {
+    const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i < count) y[i] = static_cast<Activation>(batched_gemm::Gelu{})(x[i]);
+}
+TEST_CASE("GELU for 16 bits keeps its bound, and what is not finite stays so") {
+    std::vector<float> x;
+    for (int i = -6000; i <= 6000; ++i) x.push_back(static_cast<float>(i) / 500.f);
+    for (const float each : {-1e4f, -60.f, 60.f, 1e4f, 1e30f, -1e30f, 0.f, -0.f})
+        x.push_back(each);
+    const size_t finite = x.size();
+    for (const float each : {NAN, INFINITY, -INFINITY}) x.push_back(each);
+    const DeviceBuffer<float> on_x{x};
+    DeviceBuffer<float> on_y{x.size()};
+    const auto count = static_cast<unsigned>(x.size());
+    activate_kernel<batched_gemm::ForResult<__half, batched_gemm::Gelu>>
+        <<<(count - 1) / 256 + 1, 256>>>(on_x.data(), on_y.data(), static_cast<int>(count));
+    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+    const std::vector<float> y = on_y.download();
+    int wrong = 0;
+    for (size_t i = 0; i < finite; ++i) {
+        const double at = static_cast<double>(x[i]),
+                     want = 0.5 * at * std::erfc(-at / std::sqrt(2.)),
+                     error = std::fabs(static_cast<double>(y[i]) - want);
+        wrong += !(error <= std::fmax(0x1p-13 * std::fabs(want), 0x1p-26));
+    }
+    CHECK(wrong == 0);
+    for (size_t i = finite; i < x.size(); ++i) CHECK(std::isnan(y[i]));
+    static_assert(std::is_same_v<batched_gemm::ForResult<float, batched_gemm::Gelu>,
+                                 batched_gemm::Gelu>,
+                  "float results need the accurate one");
 }
 
 TEMPLATE_TEST_CASE("each epilogue changes every result as it should", "", __half, __nv_bfloat16) {

@@ -263,13 +263,13 @@ inline int64_t clusters_at_once(int64_t multiprocessors, int64_t size) {
         size <= 2 ? multiprocessors / size : (multiprocessors - 14) / 16 * (16 / size) + 14 / size;
     return std::max<int64_t>(1, clusters);
 }
-// Returns the plan with the shortest estimate, in clocks of an H100: see clocks_of_hopper().
+// Returns the plan with the shortest estimate among those whose tiles have `rows` rows, in clocks of an H100: see
+// clocks_of_hopper().
 template <class T>
-FewRowsPlan few_rows_plan(const Problem<T>& g, int64_t multiprocessors) {
+FewRowsPlan few_rows_plan_of_height(const Problem<T>& g, int rows, int64_t multiprocessors) {
     constexpr double kStart = 2000, kOfProduct = 4.1;
     constexpr double kGain = 0.97;  // more parts have to gain more than the estimate is good for
     constexpr int kCols = FewRowsTile<16>::kCols;
-    const int rows = few_rows_height(g);
     const double of_wave = 3700 + 38 * rows;
     const double tiles = count_tiles(g, rows, kCols);
     const bool streams = hopper::streams_b(g);
@@ -287,6 +287,19 @@ FewRowsPlan few_rows_plan(const Problem<T>& g, int64_t multiprocessors) {
         const double of_part = static_cast<double>((steps + parts - 1) / parts) * of_step;
         const double clocks = kStart + std::max(least, waves * (of_part + of_wave));
         if (parts == 1 || clocks < kGain * best.clocks) best = {rows, parts, clocks};
+    }
+    return best;
+}
+// The same among all heights. Lower tiles are more tiles, so they read B more often, but each block has fewer sums to send.
+template <class T>
+FewRowsPlan few_rows_plan(const Problem<T>& g, int64_t multiprocessors) {
+    constexpr double kGain = 0.94;
+    const int lowest = g.a.transposed ? 64 : 16;
+    int rows = few_rows_height(g);
+    FewRowsPlan best = few_rows_plan_of_height(g, rows, multiprocessors);
+    while ((rows /= 2) >= lowest) {
+        const FewRowsPlan lower = few_rows_plan_of_height(g, rows, multiprocessors);
+        if (lower.clocks < kGain * best.clocks) best = lower;
     }
     return best;
 }

@@ -63,6 +63,12 @@ constexpr bool kFinishesTiles = false;
 template <class Epilogue>
 constexpr bool kFinishesTiles<Epilogue, std::enable_if_t<Epilogue::kFinishesTiles>> = true;
 
+// True for an epilogue that adds a number per column, of_columns()[column], and returns activated(sum).
+template <class Epilogue, class = void>
+constexpr bool kReadsColumns = false;
+template <class Epilogue>
+constexpr bool kReadsColumns<Epilogue, std::void_t<typename Epilogue::Number>> = true;
+
 // Base of epilogues for products with alpha = 1 and beta = 0 alone. Their kernels have no code for others.
 struct ForPlainProducts {};
 // Base of epilogues that leave nothing to be written to C.
@@ -106,10 +112,49 @@ __device__ void for_each_sum(float (&sums)[kSums], const Problem<T, Result>& g, 
     }
 }
 
+// The numbers of an epilogue's columns that the thread's sums of a tile need, in pairs. They load while the tile's last products
+// run, into the registers of the results that have left.
+template <class Epilogue, int kSums, bool kHasNumbers = kReadsColumns<Epilogue>>
+struct ColumnNumbers {
+    __device__ void load(const Epilogue&, int64_t, int) {}
+};
+template <class Epilogue, int kSums>
+struct ColumnNumbers<Epilogue, kSums, true> {
+    using Number = typename Epilogue::Number;
+    struct alignas(2 * sizeof(Number)) Pair {
+        Number number[2];
+    };
+    Pair pairs[kSums / 4];
+
+    __device__ void load(const Epilogue& epilogue, int64_t cols, int first_col) {
+        const int col = first_col + static_cast<int>(threadIdx.x) % 4 * 2;
+        const Number* const from = epilogue.of_columns() + col;
+        // The address decides for all lanes alike, because col is even.
+        const bool is_whole = first_col + 2 * kSums <= cols &&
+                              reinterpret_cast<uintptr_t>(from) % sizeof(Pair) == 0;
+        if (is_whole) {
+#pragma unroll
+            for (int i = 0; i < kSums / 4; ++i)
+                pairs[i] = *reinterpret_cast<const Pair*>(from + 8 * i);
+        } else {
+#pragma unroll
+            for (int i = 0; i < kSums / 4; ++i) {
+#pragma unroll
+                for (int j = 0; j < 2; ++j)
+                    pairs[i].number[j] = col + 8 * i + j < cols ? from[8 * i + j] : Number{};
+            }
+        }
+    }
+    __device__ float operator[](int sum) const {
+        return static_cast<float>(pairs[sum / 4].number[sum % 2]);
+    }
+};
+
 // Turns sums into results. Products with beta or an epilogue run loops of their own, so plain ones do not pay for them.
 template <int kSums, class T, class Result, class Epilogue>
 __device__ void finish(float (&sums)[kSums], const Problem<T, Result>& g, const Epilogue& epilogue,
-                       int batch, int first_row, int first_col) {
+                       const ColumnNumbers<Epilogue, kSums>& numbers, int batch, int first_row,
+                       int first_col) {
     if constexpr (std::is_base_of_v<ForPlainProducts, Epilogue>) {
     } else if (g.beta == 0.f) {
         if (g.alpha != 1.f) {
@@ -125,6 +170,10 @@ __device__ void finish(float (&sums)[kSums], const Problem<T, Result>& g, const 
     }
     if constexpr (kFinishesTiles<Epilogue>) {
         epilogue.finish_tile(sums, g, batch, first_row, first_col);
+    } else if constexpr (kReadsColumns<Epilogue>) {
+        // Sums beyond the edges of C become numbers that are never stored.
+#pragma unroll
+        for (int i = 0; i < kSums; ++i) sums[i] = epilogue.activated(sums[i] + numbers[i]);
     } else if constexpr (!std::is_same_v<Epilogue, Plain>) {
         for_each_sum(sums, g, first_row, first_col,
                      [&](float& sum, int row, int col) { sum = epilogue(sum, batch, row, col); });
@@ -442,18 +491,20 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
 #pragma unroll 1
                 for (; slice <= kSlices; ++slice) results.leave(slice);
             }
+            ColumnNumbers<Epilogue, Tile::kSums> numbers;
+            numbers.load(epilogue, g.n, col);
             hopper::wait_for_products<0>();
             release(previous);
             if constexpr (std::is_same_v<Result, int>) {
                 results.take(sums);
             } else if constexpr (std::is_same_v<Sum, float>) {
-                finish(sums, g, epilogue, batch, row, col);
+                finish(sums, g, epilogue, numbers, batch, row, col);
                 if constexpr (kWritesC<Epilogue>) results.take(sums);
             } else {
                 float values[Tile::kSums];
 #pragma unroll
                 for (int i = 0; i < Tile::kSums; ++i) values[i] = hopper::take_sum(sums, i);
-                finish(values, g, epilogue, batch, row, col);
+                finish(values, g, epilogue, numbers, batch, row, col);
                 results.take(values);
             }
             if (kWritesC<Epilogue> && !stores_tensors) results.write(g, row, col, batch);

@@ -43,8 +43,14 @@ struct BiasActivation {
     Bias<T> bias;
     Activation activation;
     __device__ float operator()(float x, int64_t b, int64_t row, int64_t col) const {
-        return activation(bias(x, b, row, col));
+        return activated(bias(x, b, row, col));
     }
+    __device__ float activated(float x) const {
+        return static_cast<ForResult<T, Activation>>(activation)(x);
+    }
+    // For kernels that load the bias of many columns at once.
+    using Number = T;
+    __device__ const T* of_columns() const { return bias.bias; }
 };
 // Adds the bias and another matrix of C's sizes.
 template <class T>

@@ -67,6 +67,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
     const auto k_at = [=](int stage) { return q_at(kQStages, 0) + stage * Tiles::kOfKeys; };
     const auto v_at = [=](int stage) { return k_at(kStages + stage); };
     if (threadIdx.x == 0) {
+        prefetch(maps);
         for (auto& of_stage : of_queries) {
             for (QueryBarriers& barriers : of_stage) barriers.init();
         }

@@ -92,6 +92,7 @@ __global__ void __launch_bounds__(ShortAttention::kThreads, 1)
     const auto k_at = [=](int pair) { return q_at(kConsumers, 0) + 2 * pair * Tiles::kOfKeys; };
     const auto v_at = [=](int pair) { return k_at(pair) + Tiles::kOfKeys; };
     if (threadIdx.x == 0) {
+        prefetch(maps);
         for (auto& of_warpgroup : of_queries) {
             for (QueryBarriers& barriers : of_warpgroup) barriers.init();
         }

@@ -15,7 +15,7 @@
 namespace encoder_layers {
 
 // Lets a norm begin early: the norm prefetches bias, gamma and beta, which no kernel writes, then waits for the
-// previous kernel, and only then reads its row. A block has one row.
+// previous kernel, and only then reads its row.
 template <class From>
 struct Early : From {
     using Pack = typename From::Pack;
@@ -28,16 +28,41 @@ struct Early : From {
         constexpr int kOfLine = 8;
         constexpr unsigned kAsking = 128;
         early_launch::let_next_begin();
-        const int64_t p = at - int64_t{blockIdx.x} * packs;
-        if (blockIdx.x < kAsking && p % kOfLine == 0) {
-            early_launch::ask_for(From::bias + p);
-            early_launch::ask_for(norm.gamma + p);
-            early_launch::ask_for(norm.beta + p);
+        if (blockIdx.x < kAsking && threadIdx.y == 0) {
+            const int64_t p = at - int64_t{blockIdx.x} * blockDim.y * packs;
+            if (p % kOfLine == 0) {
+                early_launch::ask_for(From::bias + p);
+                early_launch::ask_for(norm.gamma + p);
+                early_launch::ask_for(norm.beta + p);
+            }
         }
         early_launch::wait_for_earlier();
         return From::fetch(at);
     }
 };
+
+// Launches a norm early; `from` waits for the previous kernel. The blocks of an early norm find a small L1 cache, because its
+// neighbours need shared memory. So where there are many rows, a warp has a row to itself: four rows of a block then load bias, gamma
+// and beta at about the same time. Returns cudaErrorNotSupported for rows of more than 128 packs.
+template <class From, class To>
+cudaError_t norm_early(const From& from, const Norm<typename From::Pack>& norm, const To& to,
+                       int64_t rows, int64_t packs, cudaStream_t stream) {
+    using encoder_fusions::layernorm_kernel;
+    const auto launch = [&](auto kernel, unsigned warps, unsigned rows_of_block) {
+        const int64_t blocks = (rows - 1) / rows_of_block + 1;
+        return early_launch::launch(kernel, dim3(static_cast<unsigned>(blocks)),
+                                    dim3(32 * warps, rows_of_block), 0, stream, true, 0, from, norm,
+                                    to, rows, static_cast<int>(packs));
+    };
+    constexpr int64_t kFewRowsOfMultiprocessor = 8;
+    const bool are_few =
+        rows <= kFewRowsOfMultiprocessor * softmax_stages::this_chip().multiprocessors;
+    if (packs <= 3 * 32)
+        return are_few ? launch(layernorm_kernel<From, To, 1, 3>, 3, 1)
+                       : launch(layernorm_kernel<From, To, 3, 1>, 1, 4);
+    if (packs <= 4 * 32) return launch(layernorm_kernel<From, To, 2, 2>, 2, 1);
+    return cudaErrorNotSupported;
+}
 
 // Launches early a product whose tiles are each shared along k by `parts` blocks. g.b: weights, which no kernel writes.
 // Errors: see split_k_with().
@@ -87,25 +112,17 @@ struct EarlyBetween : SeparateNorms {
                 {as_packs<kPack>(product), as_packs<kPack>(bias), as_packs<kPack>(residual)},
                 as_packs<kPack>(norm),
                 static_cast<int>(cols / kPack)};
-            const auto launch = [&](auto kernel, int warps) {
-                return early_launch::launch(kernel, dim3(static_cast<unsigned>(rows)),
-                                            dim3(32 * static_cast<unsigned>(warps)), 0, stream,
-                                            true, 0, from, as_packs<kPack>(norm),
-                                            To{as_packs<kPack>(sum), as_packs<kPack>(y)}, rows,
-                                            static_cast<int>(cols / kPack));
-            };
-            // With more rows the norm is not short and needs the L1 cache, which an early launch makes smaller.
-            constexpr int64_t kRowsOfMultiprocessor = 8;
-            bool in_packs = rows > 0 && rows <= kRowsOfMultiprocessor *
-                                                    softmax_stages::this_chip().multiprocessors;
+            bool in_packs = rows > 0 && cols > 0;
             const T* const all[] = {
                 product, bias, residual, norm.gamma, norm.beta, sum == nullptr ? y : sum, y};
             for (const T* each : all)
                 in_packs = in_packs && encoder_fusions::takes_packs<kPack>(each, cols);
-            if (in_packs && cols > 0) {
-                using encoder_fusions::layernorm_kernel;
-                if (cols <= 3 * 32 * kPack) return launch(layernorm_kernel<From, To, 1, 3>, 3);
-                if (cols <= 4 * 32 * kPack) return launch(layernorm_kernel<From, To, 2, 2>, 2);
+            if (in_packs) {
+                const cudaError_t status =
+                    norm_early(from, as_packs<kPack>(norm),
+                               To{as_packs<kPack>(sum), as_packs<kPack>(y)}, rows, cols / kPack,
+                               stream);
+                if (status != cudaErrorNotSupported) return status;
             }
         }
         return Between{}.norm(product, bias, residual, norm, sum, y, rows, cols, stream);

@@ -463,22 +463,17 @@ private:
     }
     template <class Sum>
     void normalize(const Sum& sum, const Norm<T>& norm, const RoundedNorm<Pack, E>& to) {
-        using encoder_fusions::layernorm_kernel;
         using To = RoundedNorm<Pack, E>;
         const int64_t rows = c_.rows(), packs = c_.hidden() / Pack::kSize;
         if (rows == 0 || status_ != cudaSuccess) return;
-        // With more rows the norm is not short and needs the L1 cache, which an early launch makes smaller.
-        constexpr int64_t kRowsOfMultiprocessor = 8;
-        const bool early =
-            rows <= kRowsOfMultiprocessor * softmax_stages::this_chip().multiprocessors;
-        const auto launch = [&](auto kernel, unsigned warps) {
-            try_to(early_launch::launch(
-                kernel, dim3(static_cast<unsigned>(rows)), dim3(32 * warps), 0, stream_, early, 0,
-                sum, encoder_fusions::as_packs<8>(norm), to, rows, static_cast<int>(packs)));
-        };
-        if (packs <= 3 * 32) return launch(layernorm_kernel<Sum, To, 1, 3>, 3);
-        if (packs <= 4 * 32) return launch(layernorm_kernel<Sum, To, 2, 2>, 2);
-        launch(layernorm_kernel<Sum, To, 4, 4>, 4);
+        const auto of_packs = encoder_fusions::as_packs<8>(norm);
+        const cudaError_t status = norm_early(sum, of_packs, to, rows, packs, stream_);
+        if (status != cudaErrorNotSupported) return try_to(status);
+        constexpr unsigned kWarps = 4;
+        try_to(early_launch::launch(encoder_fusions::layernorm_kernel<Sum, To, 4, kWarps>,
+                                    dim3(static_cast<unsigned>(rows)), dim3(32 * kWarps), 0,
+                                    stream_, false, 0, sum, of_packs, to, rows,
+                                    static_cast<int>(packs)));
     }
 
     // From at_.qkv to at_.rounded_context: in one kernel where attention_short() takes the heads.

@@ -29,6 +29,12 @@ struct HeadMaps {
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
+// Fetches the descriptors, before the first copies need them.
+__device__ inline void prefetch(const HeadMaps& maps) {
+    hopper::prefetch(maps.q), hopper::prefetch(maps.k);
+    hopper::prefetch(maps.v), hopper::prefetch(maps.o);
+}
+
 using batched_gemm::arrive_and_expect;
 using batched_gemm::wait;
 
