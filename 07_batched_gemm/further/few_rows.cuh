@@ -290,14 +290,16 @@ FewRowsPlan few_rows_plan_of_height(const Problem<T>& g, int rows, int64_t multi
     }
     return best;
 }
-// The same among all heights. Lower tiles are more tiles, so they read B more often, but each block has fewer sums to send.
+// The same among all heights. Lower tiles are more tiles, so they read B more often, but each block has fewer sums to send. With more
+// rows than were measured, tiles are as high as possible.
 template <class T>
 FewRowsPlan few_rows_plan(const Problem<T>& g, int64_t multiprocessors) {
     constexpr double kGain = 0.94;
+    constexpr int64_t kMostRows = 256;
     const int lowest = g.a.transposed ? 64 : 16;
     int rows = few_rows_height(g);
     FewRowsPlan best = few_rows_plan_of_height(g, rows, multiprocessors);
-    while ((rows /= 2) >= lowest) {
+    while ((rows /= 2) >= lowest && g.m <= kMostRows) {
         const FewRowsPlan lower = few_rows_plan_of_height(g, rows, multiprocessors);
         if (lower.clocks < kGain * best.clocks) best = lower;
     }
