@@ -283,9 +283,10 @@ class Interruption:
             signal.raise_signal(number)
 
 
-def time_all(harness, works, interruption):
+def time_all(harness, works, interruption, keep):
     """The groups of the works, each an operation, a type and a shape; and why they are not all: the
-    GPU's error, or an interruption; or nothing."""
+    GPU's error, or an interruption; or nothing. Calls keep(groups) after each, so that whoever ends
+    this loses one shape at most."""
     groups = []
     terminal = sys.stderr.isatty()
     for number, (operation, dtype, shape) in enumerate(works, 1):
@@ -300,6 +301,7 @@ def time_all(harness, works, interruption):
             return groups, f"{operation} {shape}: {error}"
         if group and group.entries:
             groups.append(group)
+            keep(groups)
     if terminal:
         print("\r\033[K", end="", file=sys.stderr)
     return groups, ""
@@ -364,11 +366,18 @@ def run(library, options, sources):
              works_of(library, operations, stages, options)
              if key_of(name, dtype, shape_of(shape.problem(operations[name], dtype))) not in done]
 
-    with Interruption() as interruption:
-        groups, stopped = time_all(harness, works, interruption)
+    def keep(groups):
+        """The files of records, by stage."""
+        for source in sources:
+            header.update(source.versions())
+        return {stage: write_records(options.out, stage, header, before + [
+            one for group in groups if group.of_stage(stage)
+            for one in records_of(group, stage, library.backend)]) for stage in stages}
 
-    for source in sources:
-        header.update(source.versions())
+    with Interruption() as interruption:
+        groups, stopped = time_all(harness, works, interruption, keep)
+
+    files = keep(groups)
     for stage in stages:
         mine = [group for group in groups if group.of_stage(stage)]
         dtypes = dict.fromkeys(group.dtype for group in mine)
@@ -380,8 +389,7 @@ def run(library, options, sources):
                                     if name in computed})))
         if len(mine) > 1:
             print("\n" + "\n".join(summary_of(mine, stage)))
-        records = before + [one for group in mine for one in records_of(group, stage, library.backend)]
-        print(f"  records: {write_records(options.out, stage, header, records)}\n")
+        print(f"  records: {files[stage]}\n")
     for line in left_out_lines(harness.left_out):
         print(line)
     for line in harness.wrong:

@@ -266,6 +266,22 @@ class Run(unittest.TestCase):
         records = files[PLAIN + ".peers.json"]["records"]
         self.assertEqual({record["cols"] for record in records}, {33})
 
+    def test_a_run_that_is_ended_at_once_keeps_the_shapes_before(self):
+        class EndsAtTheSecondShape(contenders.Source):
+            shapes = 0
+
+            def names(self, operation):
+                self.shapes += 1
+                if self.shapes == 2:
+                    raise SystemExit
+                return ()
+        with tempfile.TemporaryDirectory() as folder:
+            with self.assertRaises(SystemExit):
+                self.run_peers(PLAIN, "--operation", "softmax", "--shape", "2x33", "--shape",
+                               "2x34", "--out", folder, more=[EndsAtTheSecondShape()])
+            records = json.loads(Path(folder, PLAIN + ".peers.json").read_text())["records"]
+        self.assertEqual({record["cols"] for record in records}, {33})
+
     def test_without_torch_its_peers_are_left_out_by_name(self):
         torch = softmax.SoftmaxInTorch()
         if not torch.obstacles:
