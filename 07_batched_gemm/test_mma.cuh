@@ -584,8 +584,7 @@ __global__ void activate_kernel(const float* x, float* y, int count) {
 TEST_CASE("GELU for 16 bits keeps its bound, and what is not finite stays so") {
     std::vector<float> x;
     for (int i = -6000; i <= 6000; ++i) x.push_back(static_cast<float>(i) / 500.f);
-    for (const float each : {-1e4f, -60.f, 60.f, 1e4f, 1e30f, -1e30f, 0.f, -0.f})
-        x.push_back(each);
+    for (const float each : {-1e4f, -60.f, 60.f, 1e4f, 1e30f, -1e30f, 0.f, -0.f}) x.push_back(each);
     const size_t finite = x.size();
     for (const float each : {NAN, INFINITY, -INFINITY}) x.push_back(each);
     const DeviceBuffer<float> on_x{x};
@@ -604,9 +603,9 @@ TEST_CASE("GELU for 16 bits keeps its bound, and what is not finite stays so") {
     }
     CHECK(wrong == 0);
     for (size_t i = finite; i < x.size(); ++i) CHECK(std::isnan(y[i]));
-    static_assert(std::is_same_v<batched_gemm::ForResult<float, batched_gemm::Gelu>,
-                                 batched_gemm::Gelu>,
-                  "float results need the accurate one");
+    static_assert(
+        std::is_same_v<batched_gemm::ForResult<float, batched_gemm::Gelu>, batched_gemm::Gelu>,
+        "float results need the accurate one");
 }
 
 TEMPLATE_TEST_CASE("each epilogue changes every result as it should", "", __half, __nv_bfloat16) {

@@ -130,8 +130,8 @@ struct ColumnNumbers<Epilogue, kSums, true> {
         const int col = first_col + static_cast<int>(threadIdx.x) % 4 * 2;
         const Number* const from = epilogue.of_columns() + col;
         // The address decides for all lanes alike, because col is even.
-        const bool is_whole = first_col + 2 * kSums <= cols &&
-                              reinterpret_cast<uintptr_t>(from) % sizeof(Pair) == 0;
+        const bool is_whole =
+            first_col + 2 * kSums <= cols && reinterpret_cast<uintptr_t>(from) % sizeof(Pair) == 0;
         if (is_whole) {
 #pragma unroll
             for (int i = 0; i < kSums / 4; ++i)

@@ -118,10 +118,9 @@ struct EarlyBetween : SeparateNorms {
             for (const T* each : all)
                 in_packs = in_packs && encoder_fusions::takes_packs<kPack>(each, cols);
             if (in_packs) {
-                const cudaError_t status =
-                    norm_early(from, as_packs<kPack>(norm),
-                               To{as_packs<kPack>(sum), as_packs<kPack>(y)}, rows, cols / kPack,
-                               stream);
+                const cudaError_t status = norm_early(from, as_packs<kPack>(norm),
+                                                      To{as_packs<kPack>(sum), as_packs<kPack>(y)},
+                                                      rows, cols / kPack, stream);
                 if (status != cudaErrorNotSupported) return status;
             }
         }
