@@ -127,11 +127,6 @@ AttentionPlan plan_of(const fused_attention::AttentionProblem<T>& g, const Chip&
     if constexpr (sizeof(T) == 2) {
         if (chip.capability != 9 || !fused_attention::consists_of_packs(g)) return without;
         const int64_t sms = chip.multiprocessors;
-        // With a tile or less per block, copies by TMA and the start of four warpgroups take longer than the work (measured).
-        constexpr int64_t kFewestQueries = 16;
-        if (g.queries >= kFewestQueries && g.queries <= kRowsOfQ && g.keys <= kRowsOfQ &&
-            g.batch * g.heads <= sms && without.way == AttentionWay::mma)
-            return without;
         if (g.queries * (g.heads / g.heads_of_keys()) <= fused_attention::kRowsOfTile) {
             const auto few = fused_attention::few_queries_plan(g, sms);
             if (without.parts > 1 && !few.fills) return without;
@@ -142,6 +137,10 @@ AttentionPlan plan_of(const fused_attention::AttentionProblem<T>& g, const Chip&
                     0,
                     few.fills ? 0 : without.more_workspace_bytes};
         }
+        // With a tile or less per block, copies by TMA and the start of four warpgroups take longer than the work (measured).
+        if (g.queries <= kRowsOfQ && g.keys <= kRowsOfQ && g.batch * g.heads <= sms &&
+            without.way == AttentionWay::mma)
+            return without;
         return fused_attention::with_hopper_attention(g.size, [&](auto tiles) -> AttentionPlan {
             const int64_t queries = decltype(tiles)::kQueries;
             const int64_t blocks = g.batch * g.heads * ((g.queries + queries - 1) / queries);
