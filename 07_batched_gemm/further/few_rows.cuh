@@ -6,7 +6,7 @@
 //   new here   after split_k.cuh and ring.cuh: C^T = B^T A^T. wgmma always multiplies 64 rows; here these are 64 columns of
 //              B, and the few rows of A are wgmma's columns. A warp copies by TMA; the blocks of a cluster split k and send
 //              their sums to each other's shared memory, where an mbarrier counts the bytes
-//   traffic    B once, A once per 128 columns of C
+//   traffic    B once for each row of tiles, mostly one; A once per 128 columns of C
 //   accepts    half and bfloat16, sums in float; A and B each row-major or transposed; lines and matrices that begin and end
 //              at multiples of 16 bytes; k > 0
 //   needs      compute capability 9.0, compiled for sm_90a
