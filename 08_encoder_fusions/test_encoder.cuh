@@ -87,6 +87,38 @@ TEST_CASE("an encoder with products by plan computes what it says, with few and 
     CHECK(ways == std::set{GemmWay::few_rows, GemmWay::hopper});
 }
 
+// A warp has a row where there are many, see norm_early(). The last block has fewer rows than the others.
+TEST_CASE("a norm of many rows that begins early is the norm that does not, to the bit") {
+    using namespace encoder_layers;
+    constexpr int64_t kCols = 40;
+    const int64_t rows = 8 * softmax_stages::this_chip().multiprocessors + 5;
+    const auto list = [](int64_t seed, int64_t count) {
+        std::vector<__half> values;
+        for (int64_t i = 0; i < count; ++i) {
+            const uint64_t random = runner::mix(static_cast<uint64_t>(seed << 32 | i));
+            values.push_back(__float2half(static_cast<float>(random % 4001) / 1000 - 2));
+        }
+        return values;
+    };
+    const runner::DeviceBuffer<__half> product(list(1, rows * kCols)), bias(list(2, kCols)),
+        residual(list(3, rows * kCols)), gamma(list(4, kCols)), beta(list(5, kCols));
+    const Norm<__half> norm{gamma.data(), beta.data()};
+    const auto normed = [&](auto between) {
+        const auto count = static_cast<size_t>(rows * kCols);
+        runner::DeviceBuffer<__half> sum(count), y(count);
+        sum.poison(), y.poison();
+        REQUIRE(between.norm(product.data(), bias.data(), residual.data(), norm, sum.data(),
+                             y.data(), rows, kCols, nullptr) == cudaSuccess);
+        REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+        std::vector<float> all;
+        for (const auto& part : {sum.download(), y.download()}) {
+            for (const __half each : part) all.push_back(__half2float(each));
+        }
+        return all;
+    };
+    CHECK(normed(EarlyBetween{}) == normed(Between{}));
+}
+
 // y = norm(a b + bias + residual) against the same in double; y may be the residual. Rows: one, and parts of a second and third tile.
 TEST_CASE("a product that ends in its norm, in clusters of 1 to 8 blocks") {
     using namespace encoder_layers;
