@@ -249,10 +249,15 @@ struct FewRowsPlan {
     double clocks = 0;  // estimated, see few_rows_plan()
 };
 
+// Returns the rows of the lowest tiles that there are for this A: its lines along m have 64 elements.
+template <class T>
+int lowest_few_rows(const Problem<T>& g) {
+    return g.a.transposed ? 64 : 16;
+}
 // Returns the rows of the lowest tiles that hold all rows of C.
 template <class T>
 int few_rows_height(const Problem<T>& g) {
-    int rows = g.a.transposed ? 64 : 16;  // lines along m have 64 elements
+    int rows = lowest_few_rows(g);
     while (rows < 128 && rows < g.m) rows *= 2;
     return rows;
 }
@@ -290,16 +295,16 @@ FewRowsPlan few_rows_plan_of_height(const Problem<T>& g, int rows, int64_t multi
     }
     return best;
 }
-// The same among all heights. Lower tiles are more tiles, so they read B more often, but each block has fewer sums to send. With more
-// rows than were measured, tiles are as high as possible.
+// The same among all heights. Lower tiles are more tiles, so they read B more often, but each block has fewer sums to send. Up to
+// 256 rows were measured; for more, tiles are as high as possible.
 template <class T>
 FewRowsPlan few_rows_plan(const Problem<T>& g, int64_t multiprocessors) {
     constexpr double kGain = 0.94;
     constexpr int64_t kMostRows = 256;
-    const int lowest = g.a.transposed ? 64 : 16;
-    int rows = few_rows_height(g);
-    FewRowsPlan best = few_rows_plan_of_height(g, rows, multiprocessors);
-    while ((rows /= 2) >= lowest && g.m <= kMostRows) {
+    const int highest = few_rows_height(g);
+    FewRowsPlan best = few_rows_plan_of_height(g, highest, multiprocessors);
+    if (g.m > kMostRows) return best;
+    for (int rows = highest / 2; rows >= lowest_few_rows(g); rows /= 2) {
         const FewRowsPlan lower = few_rows_plan_of_height(g, rows, multiprocessors);
         if (lower.clocks < kGain * best.clocks) best = lower;
     }
@@ -332,7 +337,7 @@ cudaError_t launch_few_rows(const Problem<T>& g, int parts, const Epilogue& epil
 // Calls run(FewRowsTile<rows>{}). Returns cudaErrorInvalidValue for other tiles, and for low ones if A is transposed.
 template <class T, class Run>
 cudaError_t with_few_rows_tile(const Problem<T>& g, int rows, Run run) {
-    if (g.a.transposed && rows < 64) return cudaErrorInvalidValue;
+    if (rows < lowest_few_rows(g)) return cudaErrorInvalidValue;
     switch (rows) {
         case 16:
             return run(FewRowsTile<16>{});

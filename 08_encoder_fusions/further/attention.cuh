@@ -137,7 +137,7 @@ AttentionPlan plan_of(const fused_attention::AttentionProblem<T>& g, const Chip&
                     0,
                     few.fills ? 0 : without.more_workspace_bytes};
         }
-        // With a tile or less per block, copies by TMA and the start of four warpgroups take longer than the work (measured).
+        // With at most a tile of queries and one of keys per block, mma is faster (measured): it has less to set up.
         if (g.queries <= kRowsOfQ && g.keys <= kRowsOfQ && g.batch * g.heads <= sms &&
             without.way == AttentionWay::mma)
             return without;

@@ -41,9 +41,16 @@ struct Early : From {
     }
 };
 
+// True if a norm of so many rows is short.
+inline bool are_few_rows(int64_t rows) {
+    constexpr int64_t kOfMultiprocessor = 8;
+    return rows <= kOfMultiprocessor * softmax_stages::this_chip().multiprocessors;
+}
+
 // Launches a norm early; `from` waits for the previous kernel. The blocks of an early norm find a small L1 cache, because its
-// neighbours need shared memory. So where there are many rows, a warp has a row to itself: four rows of a block then load bias, gamma
-// and beta at about the same time. Returns cudaErrorNotSupported for rows of more than 128 packs.
+// neighbours need shared memory. So where there are many rows of up to 96 packs, a warp has a row to itself: four rows of a block
+// then load bias, gamma and beta at about the same time. (For rows of 128 packs two warps are faster, measured.) Returns
+// cudaErrorNotSupported for rows of more than 128 packs.
 template <class From, class To>
 cudaError_t norm_early(const From& from, const Norm<typename From::Pack>& norm, const To& to,
                        int64_t rows, int64_t packs, cudaStream_t stream) {
@@ -54,12 +61,9 @@ cudaError_t norm_early(const From& from, const Norm<typename From::Pack>& norm, 
                                     dim3(32 * warps, rows_of_block), 0, stream, true, 0, from, norm,
                                     to, rows, static_cast<int>(packs));
     };
-    constexpr int64_t kFewRowsOfMultiprocessor = 8;
-    const bool are_few =
-        rows <= kFewRowsOfMultiprocessor * softmax_stages::this_chip().multiprocessors;
     if (packs <= 3 * 32)
-        return are_few ? launch(layernorm_kernel<From, To, 1, 3>, 3, 1)
-                       : launch(layernorm_kernel<From, To, 3, 1>, 1, 4);
+        return are_few_rows(rows) ? launch(layernorm_kernel<From, To, 1, 3>, 3, 1)
+                                  : launch(layernorm_kernel<From, To, 3, 1>, 1, 4);
     if (packs <= 4 * 32) return launch(layernorm_kernel<From, To, 2, 2>, 2, 1);
     return cudaErrorNotSupported;
 }

@@ -472,7 +472,7 @@ private:
         constexpr unsigned kWarps = 4;
         try_to(early_launch::launch(encoder_fusions::layernorm_kernel<Sum, To, 4, kWarps>,
                                     dim3(static_cast<unsigned>(rows)), dim3(32 * kWarps), 0,
-                                    stream_, false, 0, sum, of_packs, to, rows,
+                                    stream_, are_few_rows(rows), 0, sum, of_packs, to, rows,
                                     static_cast<int>(packs)));
     }
 

@@ -22,7 +22,8 @@ from contenders import (LibraryContenders, Shape, Skipped, Tensors, family_modul
                         stage_module)
 from peers_report import (LEGEND, Entry, Group, heading, in_one_line, left_out_lines, records_of,
                           shape_of, summary_of, table_of, where_of, write_records)
-from stages_library import DTYPES, NOT_SUPPORTED, Library, StagesError, WorkFailed
+from stages_library import (DTYPES, NOT_SUPPORTED, Library, StagesError, WorkFailed,
+                            run_as_program)
 
 # Peers promise no error bound: they use faster exponentials, or add 1e-6 to a sum. They may be off
 # this many times the bound of our own kernels; a wrong kernel is off by far more.
@@ -421,8 +422,4 @@ def main(words):
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except (StagesError, OSError) as error:
-        print(f"peers: {error}", file=sys.stderr)
-        sys.exit(1)
+    run_as_program("peers", main)

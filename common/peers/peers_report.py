@@ -161,7 +161,7 @@ def json_lines(document):
 
 
 def write_records(folder, stage, header, records, kind="peers"):
-    """FOLDER/STAGE.peers.json, whole or not at all."""
+    """FOLDER/STAGE.KIND.json, whole or not at all."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     path = Path(folder) / f"{stage}.{kind}.json"
     unfinished = path.with_name(path.name + ".part")

@@ -3,6 +3,7 @@
 
 import ctypes
 import json
+import sys
 from ctypes import POINTER, byref, c_char, c_char_p, c_double, c_int, c_int64, c_size_t, c_void_p
 from dataclasses import dataclass, field
 
@@ -17,6 +18,15 @@ class StagesError(RuntimeError):
     def __init__(self, code, words):
         super().__init__(words)
         self.code = code
+
+
+def run_as_program(name, main):
+    """Ends the process with what main(words) returns, or with a line about what went wrong."""
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except (StagesError, OSError) as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        sys.exit(1)
 
 
 class WorkFailed(Exception):

@@ -22,7 +22,7 @@ from statistics import median
 from contenders import Skipped, Tensors, contender_of
 from peers import WrongResult, judge, parse_shape, refusal_of
 from peers_report import Group, problem_of, where_of, write_records
-from stages_library import DTYPES, NOT_SUPPORTED, Library, StagesError
+from stages_library import DTYPES, NOT_SUPPORTED, Library, StagesError, run_as_program
 from torch_contenders import find_torch, in_graph
 
 REPLAYS = 10       # that are traced
@@ -262,8 +262,4 @@ def main(words):
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except (StagesError, OSError) as error:
-        print(f"timeline: {error}", file=sys.stderr)
-        sys.exit(1)
+    run_as_program("timeline", main)
