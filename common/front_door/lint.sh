@@ -53,8 +53,9 @@ list_each_file() {
 }
 
 # What clang-tidy is to read, a line each: units of a dozen files, because most of its time goes to headers that all of
-# them include; programs' main files stand alone. A unit's files come from all over the course, since those of a folder
-# have names in common, and it has the definitions and folders of headers that any of them has. In the database clang
+# them include; programs' main files stand alone. A unit's files come from all over the course, since those
+# of a folder have names in common; but an operation's files stand together, since each of them uses the names of its own
+# operation. A unit has the definitions and folders of headers that any of its files has. In the database clang
 # finds g++'s command lines, but for the flags that instrument kernels and its own -Werror. A file that several programs
 # compile has several entries: the first is kept. A file that is compiled with another library's folder of headers (the
 # toolkit's, whose names the CPU device's headers have, too) stands alone as well.
@@ -94,6 +95,7 @@ write_units() {
                 kind = flags ~ / -include / ? "device" : "host"
                 sub(/^.* -std=/, "", flags)
                 kind = kind " " substr(flags, 1, 5)
+                if (match(file, /common\/operations\/[a-z_]+\//)) kind = kind " " substr(file, RSTART, RLENGTH)
                 file_of[kind, ++files[kind]] = file
                 command_of[file] = command
             }
@@ -132,25 +134,28 @@ files_with_main() {
         done
 }
 
-# check_unit UNIT: what clang-tidy says of it. Where names of its files collide, the unit is read without those that it
-# complains of, and then with those alone; or in halves, where it complains of headers. What is dear to copy is not looked
-# for in CLI11's lambdas, which would take as long as all else.
+# check_unit UNIT: what clang-tidy says of it. Files whose names collide with those of others in the unit are read again by
+# themselves; where it complains of a header, the unit is read again in halves. What is dear to copy is not looked for in
+# CLI11's lambdas, which would take as long as all else.
 check_unit() {
-    local said status=0 all apart rest half checks=()
+    local said status=0 all apart rest half again=() checks=()
     ! grep -q '[/"]\(command_line\.hpp\|run_command\.cpp\)"' "$1" || checks=(--checks=-performance-unnecessary-value-param)
-    said=$(clang-tidy --quiet "${checks[@]}" -p "$build/lint" "$1" 2>&1) || status=$?
+    said=$(clang-tidy --quiet "${checks[@]}" --extra-arg=-ferror-limit=0 -p "$build/lint" "$1" 2>&1) || status=$?
     if [[ $1 == "$build"/lint/* && $said == *"[clang-diagnostic-error"* && $(grep -c '' "$1") -gt 1 ]]; then
         all=$(<"$1")
         apart=$(sed -nE 's/^([^:]+):[0-9]+:[0-9]+: error: .*\[clang-diagnostic-error.*/#include "\1"/p' <<<"$said" | sort -u)
-        rest=$(grep -vF "${apart:-none}" <<<"$all") || true
-        apart=$(grep -F "${apart:-none}" <<<"$all") || true
-        if [[ ! $apart || ! $rest ]]; then
-            half=$(($(grep -c '' "$1") / 2))
-            rest=$(head -n "$half" <<<"$all")
-            apart=$(tail -n "+$((half + 1))" <<<"$all")
+        rest=$(grep -vF "$apart" <<<"$all") || true
+        if [[ $rest && ! $(grep -vF -f <(cut -d' ' -f2 <<<"$all" | grep '"') <<<"$apart") ]]; then
+            said=$(grep -vF -f <(sed -E 's/^#include "(.*)"$/\1:/' <<<"$apart") <<<"$said") || true
+            [[ $said == *": error: "* ]] || status=0
+            printf '%s\n' "$said"
+            again=("$(grep -F "$apart" <<<"$all")")
+        else
+            status=0
+            half=$(($(grep -c '' <<<"$all") / 2))
+            again=("$(head -n "$half" <<<"$all")" "$(tail -n "+$((half + 1))" <<<"$all")")
         fi
-        status=0
-        for all in "$rest" "$apart"; do
+        for all in "${again[@]}"; do
             echo "$all" >"$1"
             check_unit "$1" || status=1
         done

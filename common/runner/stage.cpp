@@ -72,6 +72,15 @@ Shape usual_shape_of(const Variant& variant) {
     return obstacle_of(variant, plain, dtype).empty() ? plain : usual;
 }
 
+Shape small_shape_of(const Variant& variant) {
+    Extent extent;
+    extent.quick = true;
+    for (const Shape& shape : variant.operation->validated_at(extent)) {
+        if (obstacle_of(variant, shape, variant.dtypes.front()).empty()) return shape;
+    }
+    return usual_shape_of(variant);
+}
+
 std::vector<const Operation*> operations_of(const std::vector<const Stage*>& stages,
                                             const std::string& name) {
     std::vector<const Operation*> operations;

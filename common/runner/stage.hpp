@@ -110,6 +110,9 @@ std::string obstacle_of(const Variant& variant, const Shape& shape, DType dtype)
 // options.
 Shape usual_shape_of(const Variant& variant);
 
+// Where a variant soon runs and numbers do not matter: the first shape of a quick validation that it takes.
+Shape small_shape_of(const Variant& variant);
+
 // Whether the variant declares that its arithmetic says nothing of any element on this named input.
 inline bool is_open_on(const Variant& variant, const std::string& input) {
     const auto& open = variant.open_inputs;

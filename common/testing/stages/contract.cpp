@@ -13,14 +13,15 @@ namespace {
 
 using namespace runner;
 
-// Of the course's shapes those that bring out another way of most variants: short rows, wide ones (on a GPU all, else
-// the first), and with an optional size.
+// Of the course's shapes those that bring out another way of most variants: short rows (on the CPU device few of them),
+// wide ones (on a GPU all, else the first), and with an optional size.
 std::vector<Shape> shapes_for(const Variant& variant) {
     constexpr int64_t kWide = 100000;  // elements
-    std::vector<Shape> shapes = {usual_shape_of(variant)};
+    std::vector<Shape> shapes = {on_gpu() ? usual_shape_of(variant) : small_shape_of(variant)};
+    const size_t usual_rank = usual_shape_of(variant).rank();
     bool with_wide = false, with_option = false;
     for (const Shape& shape : variant.operation->validated_at({})) {
-        const bool optional = shape.rank() != shapes.front().rank();
+        const bool optional = shape.rank() != usual_rank;
         const bool wide = variant.operation->elements(shape) >= kWide;
         if ((wide && (on_gpu() || !with_wide)) || (optional && !with_option))
             shapes.push_back(shape);

@@ -48,16 +48,6 @@ const runner::Variant& variant_of(const runner::Stage& stage, const std::string&
     throw std::out_of_range(stage.name + "/" + name);
 }
 
-// Soon counted, where numbers do not matter.
-runner::Shape small_shape_of(const runner::Variant& variant) {
-    runner::Extent extent;
-    extent.quick = true;
-    for (const runner::Shape& shape : variant.operation->validated_at(extent)) {
-        if (runner::obstacle_of(variant, shape, variant.dtypes.front()).empty()) return shape;
-    }
-    return runner::usual_shape_of(variant);
-}
-
 // As it is looked at unless told otherwise: at the usual shape, in the first type.
 CountedVariant usual_count(const runner::Stage& stage, const runner::Variant& variant) {
     return count(stage.name, variant, runner::usual_shape_of(variant), variant.dtypes.front());
@@ -302,7 +292,7 @@ TEMPLATE_TEST_CASE_SIG(
     size_t declared = 0, recorded = 0;
     std::vector<CountedVariant> looked_at;
     // Where the first type launches more threads, the others are left to the other shapes.
-    constexpr int64_t kMostThreads = 1 << 21;
+    constexpr int64_t kMostThreads = 1 << 18;
     std::set<std::string> crowded;  // such shapes of the variant
     const runner::Variant* variant = nullptr;
     size_t variants = 0;
@@ -560,8 +550,8 @@ TEST_CASE("a page of large numbers and odd names fits 80 columns and moves no cu
 TEST_CASE("every variant has its pictures") {
     for (const runner::Stage& stage : runner::all_stages()) {
         for (const runner::Variant& variant : stage.variants) {
-            const std::vector<Picture> pictures =
-                pictures_of(stage.name, variant, small_shape_of(variant), variant.dtypes.front());
+            const std::vector<Picture> pictures = pictures_of(
+                stage.name, variant, runner::small_shape_of(variant), variant.dtypes.front());
             REQUIRE_FALSE(pictures.empty());
             for (const Picture& picture : pictures) {
                 CHECK_THAT(picture.name, StartsWith(stage.name + "_" + variant.name));
