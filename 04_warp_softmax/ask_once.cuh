@@ -47,4 +47,12 @@ inline int64_t device_attribute(cudaDeviceAttr attribute) {
     return value;
 }
 
+// Sets an attribute of a kernel once per device, always to the same value, because another host thread may be
+// about to launch the kernel. (A cudaDeviceReset undoes the setting, which this function does not notice.)
+template <class... Parameters>
+cudaError_t set_once(void (*kernel)(Parameters...), cudaFuncAttribute attribute, int value) {
+    const auto set = [&](int*, int) { return cudaFuncSetAttribute(kernel, attribute, value); };
+    return ask_once(&value, set, std::pair(reinterpret_cast<const void*>(kernel), attribute));
+}
+
 }  // namespace warp_softmax

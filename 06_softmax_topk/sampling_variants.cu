@@ -20,32 +20,27 @@ softmax_stages::SampleOptions in_header(const operations::sampling::Options& opt
         static_cast<float>(options.min_p),       options.seed,  0};
 }
 
-// Returns the minimum number of reads of the row by `cuts`: one for the maximum, one for the sums of the parts, one
-// more for top-p, and one per digit of each cut.
-int cuts_by_count(const Shape& shape) {
-    return shape.options.top_k > 0 && shape.options.top_k < shape.cols ? 1 : 0;
+// Returns the number of cuts, each of which reads the row once.
+int cuts_of(const Shape& shape) {
+    const bool cuts_k = shape.options.top_k > 0 && shape.options.top_k < shape.cols;
+    return (cuts_k ? 1 : 0) + (shape.options.top_p < 1 ? 1 : 0);
 }
-int cuts_by_mass(const Shape& shape) {
-    return shape.options.top_p < 1 ? 1 : 0;
-}
-runner::Traffic traffic_of_cuts(const Shape& shape, DType dtype) {
-    const int digits = runner::visit(dtype, [](auto of) {
-        using T = typename decltype(of)::type;
-        return (softmax_topk::sampling::kKeyBits<T> + softmax_topk::sampling::kDigit - 1) /
-               softmax_topk::sampling::kDigit;
-    });
-    return {2. + cuts_by_count(shape) * digits + cuts_by_mass(shape) * (1 + digits), 0};
+// Returns the minimum number of reads of the row by `cuts`: one for the maximum, one per cut, and one for the masses of
+// the parts, which top-p alone knows from its cut.
+runner::Traffic traffic_of_cuts(const Shape& shape, DType) {
+    const bool knows_masses = shape.options.top_p < 1 && shape.options.min_p == 0;
+    return {1. + cuts_of(shape) + (knows_masses ? 0 : 1), 0};
 }
 
-// A cut through equal elements reads the row once more for each digit of a column.
+// A wrong guess of where a cut is reads the row again, as does a cut through many equal elements.
 runner::Traffic more_traffic_of_cuts(const Shape& shape, DType) {
-    using softmax_topk::sampling::kDigit;
-    const int digits = (softmax_topk::sampling::bits_for(shape.cols) + kDigit - 1) / kDigit;
-    return {static_cast<double>((cuts_by_count(shape) + cuts_by_mass(shape)) * digits), 0};
+    constexpr double kReadsOfAWrongGuess = 8;
+    return {cuts_of(shape) * kReadsOfAWrongGuess, 0};
 }
 constexpr const char* kWhyCutsReadMore =
-    "a cut through equal elements reads the row for each digit of a column, and the part that the "
-    "random number chooses is read again";
+    "a sample of the row tells where a cut may be; where it is not, the row is read again, as is "
+    "the part that the random "
+    "number chooses";
 
 // Completes a variant's description. (The operation's tolerance covers the second read of the chosen part.)
 runner::Variant with(runner::Variant variant) {
@@ -122,8 +117,7 @@ std::vector<runner::Variant> softmax_topk::sampling_variants() {
     whole_row.obstacle = [](const Shape& shape, DType) {
         return shape.options.temperature == 0 ? "draws nothing at temperature 0" : "";
     };
-    runner::Variant cuts =
-        way("sample_by_cuts", "any cut: one more read per digit", sampling::Way::cuts);
+    runner::Variant cuts = way("sample_by_cuts", "any cut: a read for each", sampling::Way::cuts);
     cuts.traffic = {2, 0};  // and more for each cut
     cuts.traffic_at = [](const Shape& shape, DType dtype) { return traffic_of_cuts(shape, dtype); };
     cuts.more_traffic_at = [](const Shape& shape, DType dtype) {

@@ -192,6 +192,57 @@ TEST_CASE("temperature alone reads a row once, and a part of it again") {
     }
 }
 
+// One read for the maximum or the list, one for the cut and the masses of the parts; between them a sample of 8192 elements,
+// behind them a part.
+TEST_CASE("top-p of a broad row takes two reads and a sample, wherever the cut is") {
+    constexpr int64_t kCols = 100000;
+    const auto accesses = [&](const char* name, const char* input,
+                              const operations::sampling::Options& options) {
+        const sampling_tests::Shape shape(1, kCols, options);
+        const runner::Variant variant = sampling_tests::variant_named(name);
+        const runner::Tensors inputs =
+            filled_inputs(*variant.operation, shape, runner::DType::float32, input, 1);
+        runner::Observation observation;
+        testing::sampling::result_of(variant, inputs, shape);
+        const std::optional<runner::Counts> counts = observation.counts();
+        return counts ? static_cast<double>(counts->global_load_bytes) / (kCols * sizeof(float))
+                      : 0;
+    };
+    for (const char* name : {"sample_by_cuts", "sample"}) {
+        for (const double top_p : {0.5, 0.9, 0.99}) {
+            for (const double temperature : {0.7, 1.5}) {
+                INFO(name << ", top_p " << top_p << ", temperature " << temperature);
+                const double reads = accesses(name, "normal", {temperature, 0, top_p, 0, 3});
+                if (reads == 0)
+                    return testing::skip_on_gpu("a GPU's own counters are held to these elsewhere");
+                CHECK(reads > 2);
+                CHECK(reads < 2.5);
+            }
+        }
+    }
+    CHECK(accesses("sample_by_cuts", "normal", {1, 5000, 1, 0, 3}) < 3.5);
+    // A cut among more equal elements than the list holds: they are counted by parts, and then the masses of the parts.
+    CHECK(accesses("sample_by_cuts", "constant", {1, 0, 0.9, 0, 3}) < 4.5);
+}
+
+// A search guesses, so that it must be right wherever a guess is wrong: rows of few values, of values that differ in their
+// last bits, of huge and tiny ones; cuts at the very front and the very end.
+TEST_CASE("a cut is where the sorted row has it, however wrong the guess") {
+    for (const char* name : {"sample_by_cuts", "sample"}) {
+        for (const runner::NamedInput& input :
+             sampling_tests::variant_named(name).operation->inputs()) {
+            for (const runner::DType dtype : {runner::DType::float32, runner::DType::bfloat16}) {
+                for (const auto& options : std::initializer_list<operations::sampling::Options>{
+                         {1, 0, 0.01, 0, 1}, {1.5, 0, 0.9999, 0, 2}, {1, 3000, 0.6, 0.001, 3}}) {
+                    const sampling_tests::Shape shape(1, 20011, options);
+                    testing::matches_reference(sampling_tests::variant_named(name), input.name,
+                                               shape, dtype);
+                }
+            }
+        }
+    }
+}
+
 TEST_CASE("sampling plans a list if there is a workspace, and repeated reads if there is none") {
     using namespace sampling_tests;
     const auto plan = [](const Options& options, int64_t cols, size_t bytes) {

@@ -31,14 +31,6 @@ cudaError_t check_rows(const T* x, const T* y, int64_t rows, int64_t cols, bool*
     return is_no_address(x) || is_no_address(y) ? cudaErrorInvalidValue : cudaSuccess;
 }
 
-// Sets an attribute of a kernel once per device, always to the same value, because another host thread may be
-// about to launch the kernel. (A cudaDeviceReset undoes the setting, which this function does not notice.)
-template <class... Parameters>
-cudaError_t set_once(void (*kernel)(Parameters...), cudaFuncAttribute attribute, int value) {
-    const auto set = [&](int*, int) { return cudaFuncSetAttribute(kernel, attribute, value); };
-    return ask_once(&value, set, std::pair(reinterpret_cast<const void*>(kernel), attribute));
-}
-
 // Returns the delay between the starts of two rows: the time to read one row, if nothing else is read. row_bytes:
 // bytes read per row.
 inline unsigned nanoseconds_apart(double row_bytes) {

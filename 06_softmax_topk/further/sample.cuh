@@ -81,8 +81,7 @@ SamplePlan sample_plan(int64_t rows, int64_t cols, const SampleOptions& options,
     if (!cuts_k && options.top_p == 1.f && options.min_p == 0.f)
         return {Way::whole_row, 0, "nothing is cut: one read", 0, 0};
     if (cuts_k && options.top_k > kMostK)
-        return {Way::cuts, 0, "more than topk() lists: the row is read for each digit of a cut", 0,
-                0};
+        return {Way::cuts, 0, "more than topk() lists: the row is read for each cut", 0, 0};
     const int64_t listed = cuts_k ? options.top_k : std::min(cols, kMostK);
     const size_t lists = list_bytes<T>(rows, listed);
     Chip without_clusters = chip;  // clusters need no workspace; this one is enough for any
@@ -90,7 +89,7 @@ SamplePlan sample_plan(int64_t rows, int64_t cols, const SampleOptions& options,
     const TopkPlan of_list =
         topk_plan<T>(rows, cols, listed, {}, without_clusters, SIZE_MAX, false);
     if (bytes < lists)
-        return {Way::cuts, 0, "no workspace for lists: the row is read for each digit of a cut", 0,
+        return {Way::cuts, 0, "no workspace for lists: the row is read for each cut", 0,
                 lists + of_list.workspace_bytes};
     return {Way::list, listed, "cuts are looked for among the best",
             lists + of_list.workspace_bytes, 0};

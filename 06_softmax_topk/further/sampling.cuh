@@ -7,16 +7,17 @@
 //              probability
 //   order      temperature, top-k, top-p of the columns left by top-k, min-p, as in Hugging Face's transformers; of
 //              equal elements the lower columns stay, as in a stable sort
-//   traffic    one read, plus a second read of one warp's part of the row; with cuts one read, but more if a list
+//   traffic    one read, plus a second read of one warp's part of the row; with cuts one read, and another if a list
 //              is too short
 //   accepts    float, __half, __nv_bfloat16; int32_t and int64_t columns; up to 2^31 - 1 columns; any address
 //   rows       with NaN or +inf, or with -inf alone, have no distribution: column -1, probability NaN
 //   source     Holtzman et al. 2020 (top-p), Nguyen et al. 2024, "Turning up the heat" (min-p)
 #pragma once
+#include <algorithm>
 #include <cfloat>
 
-#include <cub/block/block_scan.cuh>
-
+#include "../../04_warp_softmax/ask_once.cuh"
+#include "../../04_warp_softmax/front_call.cuh"
 #include "block_topk.cuh"
 #include "mass_cut.cuh"
 #include "philox.cuh"
@@ -36,6 +37,13 @@ struct Chosen {
         if (probabilities != nullptr) probabilities[row] = probability;
     }
     __device__ void put_nothing(int64_t row) const { put(row, -1, NAN); }
+    // Leaves a row to the next launch.
+    __device__ void put_off(int64_t row) const { put(row, kPutOff, NAN); }
+    __device__ bool is_put_off(int64_t row) const {
+        return narrow != nullptr ? narrow[row] == kPutOff : wide != nullptr && wide[row] == kPutOff;
+    }
+
+    static constexpr int kPutOff = -2;
 };
 inline Chosen chosen_to(int32_t* columns, float* probabilities) {
     return {columns, nullptr, probabilities};
@@ -43,6 +51,9 @@ inline Chosen chosen_to(int32_t* columns, float* probabilities) {
 inline Chosen chosen_to(int64_t* columns, float* probabilities) {
     return {nullptr, columns, probabilities};
 }
+
+// An element this many bits below the best has no mass.
+constexpr float kMassless = 41.f;
 
 // The options in the form that kernels take.
 struct Draw {
@@ -82,35 +93,6 @@ __device__ Place place_of(const Mass (&parts)[kThreads / 32], const Draw& draw, 
     int part = 0;
     while (target >= parts[part]) target -= parts[part++];
     return {part, target, total};
-}
-
-// Finds the column of a part at which the sum of masses passes the target; the thread with this column calls
-// found(column, element). of: the part's mass as the target assumes it; if the sum of masses differs by rounding,
-// the target is scaled.
-template <int kThreads, class T, class MassOf, class WhenFound>
-__device__ void choose_in(const Range<T>& part, Mass target, Mass of, MassOf mass_of,
-                          WhenFound found) {
-    using BlockScan = cub::BlockScan<Mass, kThreads, cub::BLOCK_SCAN_WARP_SCANS>;
-    __shared__ typename BlockScan::TempStorage scratch;
-    const int64_t share = (part.end - part.begin + kThreads - 1) / kThreads;
-    const int64_t begin = min(part.end, part.begin + threadIdx.x * share);
-    const int64_t end = min(part.end, begin + share);
-    const auto element = [&](int64_t col) { return static_cast<float>(part.row[col]); };
-
-    Mass mine = 0, before = 0, total = 0;
-    for (int64_t col = begin; col < end; ++col) mine += mass_of(element(col), col);
-    BlockScan(scratch).ExclusiveSum(mine, before, total);
-    if (total != of) {
-        const double place = static_cast<double>(target) / static_cast<double>(of);
-        target = min(static_cast<Mass>(place * static_cast<double>(total)), total - 1);
-    }
-    if (target < before || target - before >= mine) return;
-    target -= before;
-    for (int64_t col = begin;; ++col) {
-        const Mass mass = mass_of(element(col), col);
-        if (target < mass) return found(col, element(col));
-        target -= mass;
-    }
 }
 
 // Draws without cuts: reads the row once for the pairs of all parts, and the chosen part a second time.
@@ -167,58 +149,130 @@ __device__ Mass mass_of_row(const Range<T>& row, MassOf mass_of) {
     return sum_in_block<kThreads>(mine);
 }
 
-// Draws with any cuts. Finds each cut by reading the row again.
-template <int kThreads, class T>
-__device__ void choose_by_cuts(const T* x, int64_t row, int64_t cols, const Draw& draw,
-                               const Chosen& chosen) {
-    __shared__ Mass masses[kThreads / 32];
-    const Range<T> all{x + row * cols, 0, cols};
+extern __shared__ __align__(16) unsigned char listed_bytes[];
 
-    float best = -INFINITY;
-    bool is_odd = false;
-    for_each_element<kThreads>(all, threadIdx.x, [&](float u, int32_t) {
-        best = fmaxf(best, u);
-        is_odd = is_odd || !(u < INFINITY);
-    });
-    best = max_in_block<kThreads>(best);
-    if (__syncthreads_or(is_odd) || best == -INFINITY) {
-        if (threadIdx.x == 0) chosen.put_nothing(row);
-        return;
+// Returns the number of keys for which a block's shared memory has room.
+inline int largest_room() {
+    constexpr int64_t kStatic = 12 << 10;  // bytes of a kernel's other shared memory
+    const int64_t there = (softmax_stages::this_chip().room - kStatic) / int64_t{sizeof(Key)};
+    return static_cast<int>(std::min(there, int64_t{kLargestRoom}));
+}
+// Returns the number of keys that a block is to keep: none if nothing is cut, all of a short row.
+inline int room_for(int64_t cols, const Draw& draw) {
+    const bool cuts = (draw.top_k > 0 && draw.top_k < cols) || draw.top_p < 1.f;
+    return cuts ? static_cast<int>(std::min<int64_t>(cols, largest_room())) : 0;
+}
+
+// Returns a row's mass, guessed from a sample.
+template <int kThreads, class T, class MassOf>
+__device__ Mass guessed_mass(const Range<T>& row, MassOf mass_of) {
+    constexpr int kSampled = 4 * kThreads;
+    Mass sums[2] = {};
+    for (int i = threadIdx.x; i < kSampled; i += kThreads) {
+        const int64_t col = sampled_column(row, i, kSampled);
+        if (col >= row.end) continue;
+        sums[0] += mass_of(static_cast<float>(row.row[col]), static_cast<int32_t>(col));
+        ++sums[1];
     }
+    sums_in_block<kThreads>(sums);
+    return static_cast<Mass>(static_cast<double>(sums[0]) * static_cast<double>(row.end) /
+                             static_cast<double>(sums[1]));
+}
+
+// Draws with any cuts. Finds each cut by reading the row again. best: the row's maximum, which is finite.
+template <int kThreads, class T>
+__device__ void choose_by_cuts(const T* x, int64_t row, int64_t cols, const Draw& draw, int room,
+                               float best, const Chosen& chosen) {
+    __shared__ Search<kThreads> search;
+    if (threadIdx.x == 0) {
+        search.list = reinterpret_cast<Key*>(listed_bytes);
+        search.room = room;
+    }
+    __syncthreads();
+    const Range<T> all{x + row * cols, 0, cols};
     const Weights weights{best, draw.scale, draw.units};
+    const bool cuts_k = draw.top_k > 0 && draw.top_k < cols;
     Cut cut;
-    if (draw.top_k > 0 && draw.top_k < cols)
-        cut = cut_at<kThreads>(all, draw.top_k, [](float, int32_t) { return Mass{1}; });
+    bool is_listed = false;
+    if (cuts_k) {
+        const double share = static_cast<double>(draw.top_k) / static_cast<double>(cols);
+        cut = cut_at(
+            search, all, share, -INFINITY, best, [&](Mass) { return Mass{draw.top_k}; },
+            [](float, int32_t) { return Mass{1}; }, &is_listed);
+        is_listed = false;  // numbers, not masses
+    }
     const auto mass_left = [&](float u, int64_t col) {
-        return cut.keeps(order_of<T>(u), static_cast<int32_t>(col)) ? weights.mass(u) : 0;
+        return !cuts_k || cut.keeps(order_of<T>(u), static_cast<int32_t>(col)) ? weights.mass(u)
+                                                                               : Mass{0};
     };
+    Cut stays = cut;
     if (draw.top_p < 1.f) {
-        const Mass total = mass_of_row<kThreads>(all, mass_left);
-        const Cut by_mass = cut_at<kThreads>(all, limit_of(draw.top_p, total), mass_left);
-        cut.join(by_mass);
+        const float least = best - kMassless / draw.scale;
+        const Cut by_mass = cut_at(
+            search, all, draw.top_p, least, best,
+            [&](Mass total) { return limit_of(draw.top_p, total); }, mass_left, &is_listed);
+        stays.join(by_mass);
     }
     const auto mass_that_stays = [&](float u, int64_t col) {
-        return weights.weight(u) >= draw.min_p ? mass_left(u, col) : 0;
+        return weights.weight(u) >= draw.min_p &&
+                       stays.keeps(order_of<T>(u), static_cast<int32_t>(col))
+                   ? weights.mass(u)
+                   : Mass{0};
     };
 
-    Mass mine = 0;
-    for_each_element<32>(part_of(all, threadIdx.x / 32, kThreads / 32), threadIdx.x % 32,
-                         [&](float u, int32_t col) { mine += mass_that_stays(u, col); });
-    mine = sum_in_warp(mine);
-    if (threadIdx.x % 32 == 0) masses[threadIdx.x / 32] = mine;
+    // The mass of each warp's part: what is above the window, and what the list keeps.
+    if (is_listed && draw.min_p == 0.f) {
+        const int64_t cols_of_part = part_of(all, 0, kThreads / 32).end;
+        search.for_each([&](float u, int32_t col) {
+            const Mass mass = mass_that_stays(u, col);
+            if (mass > 0) atomicAdd(&search.of_part[col / cols_of_part], mass);
+        });
+    } else {
+        Mass mine = 0;
+        for_each_element<32>(part_of(all, threadIdx.x / 32, kThreads / 32), threadIdx.x % 32,
+                             [&](float u, int32_t col) { mine += mass_that_stays(u, col); });
+        mine = sum_in_warp(mine);
+        if (threadIdx.x % 32 == 0) search.of_part[threadIdx.x / 32] = mine;
+    }
     __syncthreads();
-    const Place place = place_of<kThreads>(masses, draw, row);
+    const Place place = place_of<kThreads>(search.of_part, draw, row);
     choose_in<kThreads>(
-        part_of(all, place.part, kThreads / 32), place.target, masses[place.part], mass_that_stays,
-        [&](int64_t col, float u) {
+        part_of(all, place.part, kThreads / 32), place.target, search.of_part[place.part],
+        mass_that_stays, [&](int64_t col, float u) {
             chosen.put(row, col, weights.weight(u) * draw.units / static_cast<float>(place.total));
         });
 }
 
+// The list that did not settle a row: its first element is the row's best. Without lists, all rows are drawn.
+template <class T>
+struct ListedBest {
+    const T* elements;
+    int64_t length;
+};
+
 template <int kThreads, class T>
 __global__ void __launch_bounds__(kThreads)
-    cut_row_kernel(const T* x, int64_t cols, Draw draw, Chosen chosen) {
-    choose_by_cuts<kThreads>(x, blockIdx.x, cols, draw, chosen);
+    cut_row_kernel(const T* x, int64_t cols, Draw draw, int room, ListedBest<T> listed,
+                   Chosen chosen) {
+    const int64_t row = blockIdx.x;
+    float best = -INFINITY;
+    if (listed.elements != nullptr) {
+        if (!chosen.is_put_off(row)) return;
+        best = static_cast<float>(listed.elements[row * listed.length]);
+    } else {
+        bool is_odd = false;
+        for_each_element<kThreads>(Range<T>{x + row * cols, 0, cols}, threadIdx.x,
+                                   [&](float u, int32_t) {
+                                       best = fmaxf(best, u);
+                                       is_odd = is_odd || !(u < INFINITY);
+                                   });
+        best = max_in_block<kThreads>(best);
+        if (__syncthreads_or(is_odd) || best == -INFINITY) {
+            if (threadIdx.x == 0) chosen.put_nothing(row);
+            return;
+        }
+    }
+    choose_by_cuts<kThreads>(x, row, cols, draw, room, best, chosen);
 }
 
 // ---------------------------------------------------------------- from a list of the best
@@ -247,8 +301,8 @@ __device__ inline Rough rough_mass(float log_sum_exp, int64_t cols, const Weight
             static_cast<Mass>(mass * places * 0x1p-23f) + static_cast<Mass>(cols)};
 }
 
-// Draws with any cuts, found in the list with one thread per place. If the list ends before a cut, the block reads
-// the row. kIsAll: the list has all columns that can stay. The block adds up the row's exact mass only if the rough
+// Draws with any cuts, found in the list with one thread per place. If the list ends before a cut, the block puts the row
+// off: cut_row_kernel then reads it. kIsAll: the list has all columns that can stay. The block adds up the row's exact mass only if the rough
 // mass cannot decide whether a place is before the limit.
 template <int kThreads, bool kIsAll, class T>
 __global__ void __launch_bounds__(kThreads)
@@ -279,24 +333,36 @@ __global__ void __launch_bounds__(kThreads)
                 const auto is_near = [&](Mass end) { return low <= end && end < high; };
                 return (is_listed && is_near(before)) || is_near(listed);
             };
+            const Range<T> all{x + row * cols, 0, cols};
+            const bool mass_is_known = draw.scale == kLog2e;  // at temperature 1, topk() knows it
+            if (!mass_is_known) {  // a sample says whether the list may reach the limit
+                const auto last = static_cast<float>(elements[lists.length - 1]);
+                const Mass rest = guessed_mass<kThreads>(all, [&](float each, int32_t) {
+                    return each < last ? weights.mass(each) : Mass{0};
+                });
+                if (limit_of(draw.top_p, listed + rest) > listed) {
+                    if (threadIdx.x == 0) chosen.put_off(row);
+                    return;
+                }
+            }
             const Rough rough = rough_mass(lists.log_sum_exp[row], cols, weights);
             total = max(listed, rough.mass);
             const Mass off = min(total, rough.off);
-            const bool mass_is_known = draw.scale == kLog2e;  // at temperature 1, topk() knows it
             const bool is_near =
                 in(limit_of(draw.top_p, total - off), limit_of(draw.top_p, total + off));
             if (__syncthreads_or(!mass_is_known || is_near))
-                total =
-                    mass_of_row<kThreads>(Range<T>{x + row * cols, 0, cols},
-                                          [&](float each, int32_t) { return weights.mass(each); });
+                total = mass_of_row<kThreads>(
+                    all, [&](float each, int32_t) { return weights.mass(each); });
         }
         const Mass limit = limit_of(draw.top_p, total);
         stays = stays && before < limit;
         is_settled = is_settled || listed >= limit;
     }
     if (!kIsAll) {
-        if (!__syncthreads_or(is_settled || (is_listed && !stays)))
-            return choose_by_cuts<kThreads>(x, row, cols, draw, chosen);
+        if (!__syncthreads_or(is_settled || (is_listed && !stays))) {
+            if (threadIdx.x == 0) chosen.put_off(row);
+            return;
+        }
     }
     const Mass left = sum_in_block<kThreads>(stays ? mass : 0);
     // Higher columns have smaller keys, so the columns before the chosen column have larger keys.
@@ -344,9 +410,27 @@ enum class Way { best, whole_row, list, cuts };
 // Threads per row: a warp for a short row, a full block for any other row, a few warps for a short list.
 constexpr int64_t kShortRow = 1024;
 constexpr int kWarp = 32, kBlockOfShortList = 128, kLargestBlock = 1024;
+constexpr int kBlockOfCuts = 512;  // of more threads, each would have too few registers
 
 inline int threads_for(int64_t cols) {
     return cols <= kShortRow ? kWarp : kLargestBlock;
+}
+
+// Launches cuts for all rows, or for those that lists did not settle.
+template <int kThreads, class T>
+cudaError_t launch_cuts(const T* x, int64_t rows, int64_t cols, const Draw& draw,
+                        ListedBest<T> listed, const Chosen& chosen, cudaStream_t stream) {
+    const auto kernel = cut_row_kernel<kThreads, T>;
+    const int room = room_for(cols, draw);
+    if (room > 0) {
+        const cudaError_t error =
+            warp_softmax::set_once(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   largest_room() * static_cast<int>(sizeof(Key)));
+        if (error != cudaSuccess) return error;
+    }
+    kernel<<<static_cast<unsigned>(rows), kThreads, static_cast<size_t>(room) * sizeof(Key),
+             stream>>>(x, cols, draw, room, listed, chosen);
+    return cudaGetLastError();
 }
 
 template <class T>
@@ -362,6 +446,10 @@ cudaError_t launch_from_list(const T* x, int64_t rows, int64_t cols, const Draw&
     } else {
         from_list_kernel<kLargestBlock, false>
             <<<blocks, kLargestBlock, 0, stream>>>(x, cols, lists, draw, chosen);
+        const cudaError_t error = cudaGetLastError();
+        if (error != cudaSuccess) return error;
+        return launch_cuts<kBlockOfCuts>(
+            x, rows, cols, draw, ListedBest<T>{lists.elements, lists.length}, chosen, stream);
     }
     return cudaGetLastError();
 }
@@ -375,7 +463,8 @@ cudaError_t launch_rows(Way way, const T* x, int64_t rows, int64_t cols, const D
     } else if (way == Way::whole_row) {
         whole_row_kernel<kThreads><<<blocks, kThreads, 0, stream>>>(x, cols, draw, chosen);
     } else {
-        cut_row_kernel<kThreads><<<blocks, kThreads, 0, stream>>>(x, cols, draw, chosen);
+        constexpr int kOfCuts = kThreads == kWarp ? kWarp : kBlockOfCuts;
+        return launch_cuts<kOfCuts>(x, rows, cols, draw, ListedBest<T>{nullptr, 0}, chosen, stream);
     }
     return cudaGetLastError();
 }
