@@ -29,7 +29,6 @@ using warp_softmax::device_attribute;
 using warp_softmax::kLift;
 using warp_softmax::lifted_exp;
 using warp_softmax::Pack;
-using warp_softmax::set_once;
 
 // ---------------------------------------------------------------- sets of elements
 

@@ -9,6 +9,8 @@
 
 namespace smem_softmax {
 
+using warp_softmax::set_once;
+
 // ---------------------------------------------------------------- the launch
 
 // True if packs of 16 bytes start at the same elements of x and y.

@@ -145,7 +145,7 @@ check_unit() {
         all=$(<"$1")
         apart=$(sed -nE 's/^([^:]+):[0-9]+:[0-9]+: error: .*\[clang-diagnostic-error.*/#include "\1"/p' <<<"$said" | sort -u)
         rest=$(grep -vF "$apart" <<<"$all") || true
-        if [[ $rest && ! $(grep -vF -f <(cut -d' ' -f2 <<<"$all" | grep '"') <<<"$apart") ]]; then
+        if [[ $rest ]] && ! grep -qvF -f <(cut -d' ' -f2 <<<"$all") <<<"$apart"; then
             said=$(grep -vF -f <(sed -E 's/^#include "(.*)"$/\1:/' <<<"$apart") <<<"$said") || true
             [[ $said == *": error: "* ]] || status=0
             printf '%s\n' "$said"
