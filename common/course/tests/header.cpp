@@ -111,15 +111,6 @@ void write_all_calls(const Folder& folder) {
     folder.write("all.cu", includes + "#include \"again.hpp\"\nint main() {}\n");
 }
 
-// Compiles the user and links it with a copy in which main has another name: that sees what a header
-// defines twice, as two users of it would, and needs neither a second compilation nor a runtime.
-std::string compile_and_link_twice(const std::string& compiler, const std::string& user) {
-    return compiler + " " + user +
-           " -o first.o && "
-           "objcopy --redefine-sym main=second first.o second.o && "
-           "ld -r first.o second.o -o both.o";
-}
-
 #ifdef HEADER_TEST_NVCC
 // The headers in further/, or those of the stages' own folders.
 std::vector<fs::path> headers_in(bool further) {
@@ -135,15 +126,17 @@ std::vector<fs::path> headers_in(bool further) {
 }  // namespace
 
 #ifdef HEADER_TEST_NVCC
+// No further than to PTX, which takes a third of the time: nvcc's device pass reads all of a file, and what it defines
+// twice, g++ finds for the CPU device.
 TEST_CASE("each stage's header compiles alone with nvcc") {
     for (const fs::path& header : headers_in(false)) {
         INFO(header);
         const Folder folder;
         const std::string user = write_users(folder, header).front();
-        CHECK(run(folder, compile_and_link_twice(
-                              HEADER_TEST_NVCC " -arch=compute_90a -std=c++17 -c", user)) == "");
+        CHECK(run(folder, HEADER_TEST_NVCC " -arch=compute_90a -std=c++17 -ptx " + user) == "");
     }
 }
+
 // Names of headers that are part of another's printed file.
 std::set<std::string> taken_in(const std::vector<fs::path>& headers) {
     std::set<std::string> names;
@@ -161,9 +154,8 @@ std::set<std::string> taken_in(const std::vector<fs::path>& headers) {
     return names;
 }
 
-// No further than to PTX, which takes a third of the time: nvcc's device pass reads all of a file, and what it defines
-// twice, g++ finds for the CPU device. That every header includes what it needs, g++ finds as well; nvcc reads those in
-// which all others are, but for the front calls', which it reads below.
+// That every header includes what it needs, g++ finds as well. nvcc reads those in which all others are, but for the front
+// calls', which it reads below.
 TEST_CASE("each header in further/ compiles with nvcc") {
     const std::vector<fs::path> headers = headers_in(true);
     const std::set<std::string> parts = taken_in(headers);
@@ -233,6 +225,15 @@ int main() {
 #endif
 
 #ifdef HEADER_TEST_TRANSLATE
+// Compiles the user and links it with a copy in which main has another name: that sees what a header
+// defines twice, as two users of it would, and needs neither a second compilation nor a runtime.
+std::string compile_and_link_twice(const std::string& compiler, const std::string& user) {
+    return compiler + " " + user +
+           " -o first.o && "
+           "objcopy --redefine-sym main=second first.o second.o && "
+           "ld -r first.o second.o -o both.o";
+}
+
 // Translates a file of the folder to cpu/, as the build does.
 std::string translated(const Folder& folder, const std::string& name) {
     return run(folder, HEADER_TEST_TRANSLATE " " + name + " cpu/" + name);
