@@ -3,8 +3,13 @@
 #pragma once
 #include "further/sample.cuh"
 
+#include <cmath>
+#include <functional>
+#include <random>
 #include <set>
 #include <stdexcept>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "common/operations/sampling/draw.cuh"
@@ -238,6 +243,63 @@ TEST_CASE("a cut is where the sorted row has it, however wrong the guess") {
                     testing::matches_reference(sampling_tests::variant_named(name), input.name,
                                                shape, dtype);
                 }
+            }
+        }
+    }
+}
+
+// Windows, guesses and zooms are for rows of more elements than the list has places: here a list of few places, and beside it
+// one of the whole row.
+TEST_CASE("the same column is drawn, however few places the list has") {
+    using namespace softmax_topk::sampling;
+    using sampling_tests::Options;
+    constexpr int kRows = 2, kCols = 1000;
+    const auto drawn = [&](const runner::DeviceBuffer<float>& x, const Options& options, int room) {
+        runner::DeviceBuffer<int32_t> columns(kRows);
+        cut_row_kernel<kBlockOfCuts, float>
+            <<<kRows, kBlockOfCuts, static_cast<size_t>(room) * sizeof(softmax_topk::Key)>>>(
+                x.data(), kCols, softmax_stages::draw_of(options, kCols), room,
+                ListedBest<float>{nullptr, 0}, chosen_to(columns.data(), nullptr));
+        REQUIRE(cudaGetLastError() == cudaSuccess);
+        REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+        return columns.download();
+    };
+    std::mt19937 random(5);
+    std::normal_distribution<float> normal;
+    // Of a row: its element i, of which the first may be far from all others.
+    const std::vector<std::pair<const char*, std::function<float(int)>>> kinds = {
+        {"normal", [&](int) { return normal(random); }},
+        {"broad", [&](int) { return 30 * normal(random); }},
+        {"in order", [](int i) { return static_cast<float>(i) / kCols; }},
+        {"neighbours", [](int i) { return 1 + static_cast<float>(i * 7 % kCols) * 0x1p-23f; }},
+        {"few values", [&](int) { return std::floor(3 * normal(random)); }},
+        {"two values", [](int i) { return i % 3 == 0 ? 1.f : 0.5f; }},
+        {"equal", [](int) { return -2.f; }},
+        {"one far above", [&](int i) { return i == 0 ? 1e30f : normal(random); }},
+        {"one above", [&](int i) { return i == 0 ? 6.f : normal(random); }},
+        {"mostly -inf", [&](int i) { return i % 50 == 0 ? normal(random) : -INFINITY; }},
+        {"huge", [&](int) { return 1e38f * normal(random) / 4; }},
+        {"denormal", [&](int) { return 1e-40f * normal(random); }}};
+    for (const auto& [name, element] : kinds) {
+        std::vector<float> elements(kRows * kCols);
+        for (size_t i = 0; i < elements.size(); ++i)
+            elements[i] = element(static_cast<int>(i % kCols));
+        const runner::DeviceBuffer<float> x(elements);
+        for (const auto& [temperature, top_k, top_p] :
+             std::initializer_list<std::tuple<float, int, float>>{{1.f, 0, 0.001f},
+                                                                  {1.f, 0, 0.5f},
+                                                                  {3.f, 0, 0.97f},
+                                                                  {0.1f, 0, 0.9999f},
+                                                                  {1.f, 1, 1.f},
+                                                                  {2.f, 700, 1.f},
+                                                                  {1.f, 999, 0.6f}}) {
+            Options options;
+            options.temperature = temperature, options.top_k = top_k, options.top_p = top_p;
+            const std::vector<int32_t> expected = drawn(x, options, kCols);
+            for (const int room : {8, 100}) {
+                INFO(name << ", temperature " << temperature << ", top_k " << top_k << ", top_p "
+                          << top_p << ", room for " << room);
+                CHECK(drawn(x, options, room) == expected);
             }
         }
     }
