@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "common/runner/build_info.hpp"
 #include "common/runner/launcher.hpp"
 #include "common/runner/tensors.hpp"
 #include "common/testing/catch.hpp"
@@ -62,8 +61,7 @@ inline void matches_reference_at_all_shapes(const runner::Variant& variant, runn
             taken += matches_reference_where_taken(variant, input.name, shape, dtype) ? 1 : 0;
     }
     CHECK(taken > 0);
-    const runner::Shape shape =
-        runner::on_gpu() ? usual_shape_of(variant) : small_shape_of(variant);
+    const runner::Shape shape = usual_shape_of(variant);
     const runner::Tensors inputs =
         filled_inputs(operation, shape, dtype, operation.usual_input(), 1);
     const Outcome once = outcome_of(variant, inputs, shape, dtype);
