@@ -26,21 +26,20 @@ int cuts_of(const Shape& shape) {
     return (cuts_k ? 1 : 0) + (shape.options.top_p < 1 ? 1 : 0);
 }
 // Returns the minimum number of reads of the row by `cuts`: one for the maximum, one per cut, and one for the masses of
-// the parts, which top-p alone knows from its cut.
+// the parts. A search for top-p without min-p computes these masses, too, so that the last read is not needed.
 runner::Traffic traffic_of_cuts(const Shape& shape, DType) {
     const bool knows_masses = shape.options.top_p < 1 && shape.options.min_p == 0;
     return {1. + cuts_of(shape) + (knows_masses ? 0 : 1), 0};
 }
 
-// A wrong guess of where a cut is reads the row again, as does a cut through many equal elements.
+// Returns the reads beyond these that the checks allow: after each wrong guess of a cut's place, and for a cut
+// through many equal elements, the block reads the row again.
 runner::Traffic more_traffic_of_cuts(const Shape& shape, DType) {
-    constexpr double kReadsOfAWrongGuess = 8;
-    return {cuts_of(shape) * kReadsOfAWrongGuess, 0};
+    constexpr double kReadsAgain = 8;
+    return {cuts_of(shape) * kReadsAgain, 0};
 }
 constexpr const char* kWhyCutsReadMore =
-    "a sample of the row tells where a cut may be; where it is not, the row is read again, as is "
-    "the part that the random "
-    "number chooses";
+    "a sample and a part of the row are read again, and the row after a wrong guess of a cut";
 
 // Completes a variant's description. (The operation's tolerance covers the second read of the chosen part.)
 runner::Variant with(runner::Variant variant) {

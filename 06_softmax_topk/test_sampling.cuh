@@ -197,8 +197,8 @@ TEST_CASE("temperature alone reads a row once, and a part of it again") {
     }
 }
 
-// One read for the maximum or the list, one for the cut and the masses of the parts; between them a sample of 8192 elements,
-// behind them a part.
+// The reads: one for the maximum or the list, a sample of 8192 elements, one for the cut and the masses of the parts,
+// and one part of the row.
 TEST_CASE("top-p of a broad row takes two reads and a sample, wherever the cut is") {
     constexpr int64_t kCols = 100000;
     const auto accesses = [&](const char* name, const char* input,
@@ -226,12 +226,12 @@ TEST_CASE("top-p of a broad row takes two reads and a sample, wherever the cut i
         }
     }
     CHECK(accesses("sample_by_cuts", "normal", {1, 5000, 1, 0, 3}) < 3.5);
-    // A cut among more equal elements than the list holds: they are counted by parts, and then the masses of the parts.
+    // With more equal elements than the list has places, one more read counts them by parts, and one adds up the
+    // masses.
     CHECK(accesses("sample_by_cuts", "constant", {1, 0, 0.9, 0, 3}) < 4.5);
 }
 
-// A search guesses, so that it must be right wherever a guess is wrong: rows of few values, of values that differ in their
-// last bits, of huge and tiny ones; cuts at the very front and the very end.
+// Every named input, longer than the list, with cuts near the front and near the end of the sorted row.
 TEST_CASE("a cut is where the sorted row has it, however wrong the guess") {
     for (const char* name : {"sample_by_cuts", "sample"}) {
         for (const runner::NamedInput& input :
@@ -248,8 +248,7 @@ TEST_CASE("a cut is where the sorted row has it, however wrong the guess") {
     }
 }
 
-// Windows, guesses and zooms are for rows of more elements than the list has places: here a list of few places, and beside it
-// one of the whole row.
+// Short lists make the search guess often, and wrongly. A list with places for the whole row needs no guess.
 TEST_CASE("the same column is drawn, however few places the list has") {
     using namespace softmax_topk::sampling;
     using sampling_tests::Options;
@@ -258,8 +257,8 @@ TEST_CASE("the same column is drawn, however few places the list has") {
         runner::DeviceBuffer<int32_t> columns(kRows);
         cut_row_kernel<kBlockOfCuts, float>
             <<<kRows, kBlockOfCuts, static_cast<size_t>(room) * sizeof(softmax_topk::Key)>>>(
-                x.data(), kCols, softmax_stages::draw_of(options, kCols), room,
-                ListedBest<float>{nullptr, 0}, chosen_to(columns.data(), nullptr));
+                x.data(), kCols, softmax_stages::draw_of(options, kCols), room, Lists<float>{},
+                chosen_to(columns.data(), nullptr));
         REQUIRE(cudaGetLastError() == cudaSuccess);
         REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
         return columns.download();

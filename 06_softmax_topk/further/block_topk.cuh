@@ -113,14 +113,7 @@ public:
     // if some candidates found no place.
     template <class KeyOfLowest>
     __device__ bool put_at_once(unsigned bits, KeyOfLowest key_of_lowest) {
-        const int mine = __popc(bits);
-        int up_to = mine;  // in this lane and those before it
-        for (int step = 1; step < 32; step *= 2) {
-            const int before = __shfl_up_sync(~0u, up_to, step);
-            if (lane_ >= step) up_to += before;
-        }
-        int at = lane_ == 31 ? atomicAdd(&shared_.count, up_to) : 0;
-        at = __shfl_sync(~0u, at, 31) + up_to - mine;
+        int at = reserve_places(bits, &shared_.count);
         for (; bits != 0; bits &= bits - 1, ++at) {
             if (at < kRoom) shared_.keys[at] = key_of_lowest(bits);
         }

@@ -174,6 +174,26 @@ __device__ void choose_in(const Range<T>& part, Mass target, Mass of, MassOf mas
     }
 }
 
+// Computes a measure of each warp's part of a row. A barrier must follow.
+template <int kThreads, class T, class Measure>
+__device__ void measure_parts(Mass (&of_part)[kThreads / 32], const Range<T>& row,
+                              Measure measure) {
+    const int warp = static_cast<int>(threadIdx.x) / 32;
+    Mass mine = 0;
+    for_each_element<32>(part_of(row, warp, kThreads / 32), threadIdx.x % 32,
+                         [&](float u, int32_t col) { mine += measure(u, col); });
+    mine = sum_in_warp(mine);
+    if (threadIdx.x % 32 == 0) of_part[warp] = mine;
+}
+
+// Returns the part that contains the target, and makes the target relative to this part.
+template <int kParts>
+__device__ int part_with(const Mass (&of_part)[kParts], Mass& target) {
+    int part = 0;
+    while (target >= of_part[part]) target -= of_part[part++];
+    return part;
+}
+
 // ---------------------------------------------------------------- a window
 
 // The keys that a block keeps in shared memory, at most: 64 KB.
@@ -187,10 +207,10 @@ struct Search {
     int listed;                   // keys that there are, also if the list has no room for them
     Mass of_part[kThreads / 32];  // each warp has a part of the row: the mass above the window
     float low, high;              // the window
-    int first, last;              // ranks in the sample, and their bins
-    int first_bin, last_bin;
-    int32_t column;
-    Mass mass[kThreads];  // of a bin of the sample
+    int first, last;              // ranks in the sample that limit the window,
+    int first_bin, last_bin;      // and their bins
+    int32_t column;               // the last of equal elements that stays
+    Mass mass[kThreads];          // of a bin of the sample
     int count[kThreads];
 
     __device__ int stored() const { return min(listed, room); }
@@ -203,15 +223,7 @@ struct Search {
     template <int kCount, class KeyAt>
     __device__ void add(unsigned which, KeyAt key_at) {
         if (!__any_sync(~0u, which != 0)) return;
-        const int lane = threadIdx.x % 32;
-        const int mine = __popc(which);
-        int up_to = mine;
-        for (int step = 1; step < 32; step *= 2) {
-            const int before = __shfl_up_sync(~0u, up_to, step);
-            if (lane >= step) up_to += before;
-        }
-        int at = lane == 31 ? atomicAdd(&listed, up_to) : 0;
-        at = __shfl_sync(~0u, at, 31) + up_to - mine;
+        int at = reserve_places(which, &listed);
 #pragma unroll
         for (int i = 0; i < kCount; ++i) {
             if ((which >> i & 1) == 0) continue;
@@ -248,10 +260,11 @@ __device__ void sample_row(Search<kThreads>& search, const Range<T>& row, float 
     __syncthreads();
 }
 
-// Guesses from the listed sample where the row, from `low` to `high`, reaches `share` of its mass, and sets the window. It
-// goes from the largest to the smallest element of the sample in the bin with this place, of kThreads bins of equal width,
-// and in the bins of the `margin` elements before and after that bin, or to `low` or `high` if there are not so many. A bin
-// with more than `most` elements of the sample is a window by itself.
+// Guesses from the listed sample where the row, from `low` to `high`, reaches `share` of its mass, and sets the
+// window. Sorts the sample into kThreads bins of equal width. The window consists of the bin that contains this
+// place, and of the bins with the `margin` elements of the sample before and after it; its limits are the largest and
+// the smallest element in these bins. If the sample has fewer elements before or after, the window extends to `high`
+// or `low`. A bin with more than `most` elements has no margin.
 template <int kThreads, class Measure>
 __device__ void guess_window(Search<kThreads>& search, float low, float high, double share,
                              int margin, int most, Measure measure) {
@@ -271,8 +284,9 @@ __device__ void guess_window(Search<kThreads>& search, float low, float high, do
     search.count[thread] = 0;
     __syncthreads();
     search.for_each([&](float u, int32_t col) {
-        atomicAdd(&search.mass[bin_of(u)], measure(u, col));
-        atomicAdd(&search.count[bin_of(u)], 1);
+        const int bin = bin_of(u);
+        atomicAdd(&search.mass[bin], measure(u, col));
+        atomicAdd(&search.count[bin], 1);
     });
     __syncthreads();
     using ScanMass = cub::BlockScan<Mass, kThreads, cub::BLOCK_SCAN_WARP_SCANS>;
@@ -304,7 +318,8 @@ __device__ void guess_window(Search<kThreads>& search, float low, float high, do
     __syncthreads();
     float smallest = high, largest = low;
     search.for_each([&](float u, int32_t) {
-        if (bin_of(u) < search.first_bin || search.last_bin < bin_of(u)) return;
+        const int bin = bin_of(u);
+        if (bin < search.first_bin || search.last_bin < bin) return;
         smallest = fminf(smallest, u);
         largest = fmaxf(largest, u);
     });
@@ -317,12 +332,13 @@ __device__ void guess_window(Search<kThreads>& search, float low, float high, do
     __syncthreads();
 }
 
-// Measures of a row's elements, of those above the window and of those in it.
+// The measures of the elements above the window, of those in the window, and of the whole row.
 struct Measured {
     Mass above, within, total;
 };
 
-// Reads the row, lists the elements of the window, and stores what is above the window in each warp's part.
+// Reads the row, lists the elements of the window, and stores the measure of what is above the window in each warp's
+// part.
 template <int kThreads, class T, class Measure>
 __device__ Measured read_window(Search<kThreads>& search, const Range<T>& row, float low,
                                 float high, Measure measure) {
@@ -387,40 +403,41 @@ __device__ Cut cut_among_equal(Search<kThreads>& search, const Range<T>& row, fl
     const auto of = [&](float u, int64_t col) {
         return u == value ? measure(u, static_cast<int32_t>(col)) : Mass{0};
     };
-    const int warp = static_cast<int>(threadIdx.x) / 32;
-    Mass mine = 0;
-    for_each_element<32>(part_of(row, warp, kThreads / 32), threadIdx.x % 32,
-                         [&](float u, int32_t col) { mine += of(u, col); });
-    mine = sum_in_warp(mine);
-    if (threadIdx.x % 32 == 0) search.of_part[warp] = mine;
+    measure_parts<kThreads>(search.of_part, row, of);
     __syncthreads();
     Mass target = limit - 1;
-    int part = 0;
-    while (target >= search.of_part[part]) target -= search.of_part[part++];
+    const int part = part_with(search.of_part, target);
     choose_in<kThreads>(part_of(row, part, kThreads / 32), target, search.of_part[part], of,
                         [&](int64_t col, float) { search.column = static_cast<int32_t>(col); });
     __syncthreads();
     return {order_of<T>(value), search.column};
 }
 
-// Returns the cut after the first elements in sorted order that make up limit_of(total) (above 0), where total is the
-// row's measure; share is about limit_of(total) / total. measure(element, column) returns the amount that an element
-// adds; equal elements add the same amount or 0. The cut is from `low` to `high`: the row's maximum is high, and elements
-// below low add 0. Guesses a window from a sample and reads the row; if the cut is not in the window, or the window has
-// more elements than the list has places, guesses again with what it then knows. Sets *is_listed if the search still has the window's elements, and what is above them in
-// each part.
+// A cut. is_listed: true if the search still has the elements of the window, and what is above them in each part.
+struct Searched {
+    Cut cut;
+    bool is_listed;
+};
+
+// Returns the cut after the first elements in sorted order that make up limit_of(total). total: the measure of the
+// row; limit_of(total) must be above 0, and `share` is its approximate share of the total. measure(element, column)
+// returns the amount that an element adds; equal elements add the same amount or 0. low, high: the cut lies between
+// them; high is the row's maximum, and elements below low add 0. Guesses a window from a sample and reads the row. If
+// the cut is not in the window, or the window has more elements than the list has places, guesses again with what it
+// then knows.
 template <int kThreads, class T, class LimitOf, class Measure>
-__device__ Cut cut_at(Search<kThreads>& search, const Range<T>& row, double share, float low,
-                      float high, LimitOf limit_of, Measure measure, bool* is_listed) {
+__device__ Searched cut_at(Search<kThreads>& search, const Range<T>& row, double share, float low,
+                           float high, LimitOf limit_of, Measure measure) {
     Mass before = 0;          // what is above high
     bool is_sampled = false;  // the list has elements from low to high
-    // Elements of a sample for which the list has room. A window takes two thirds of it, and what a bin has.
+    // This many elements of the sample stand for as many elements of the row as the list has places. The margins of a
+    // window take less than two thirds of the list; its own bin takes the rest.
     const auto most = static_cast<int>(int64_t{search.room} * search.room / row.end);
     for (;;) {
         float from = low, to = high;
         if (row.end > search.room) {
             if (!is_sampled) sample_row(search, row, low, high);
-            // Of too many elements, the window is a single bin: fewer, whatever they are.
+            // After a window with more elements than the list has places, the next window is a single bin.
             guess_window(search, low, high, share, is_sampled ? 0 : 1 + 3 * most / 10, most,
                          measure);
             from = search.low, to = search.high;
@@ -439,11 +456,11 @@ __device__ Cut cut_at(Search<kThreads>& search, const Range<T>& row, double shar
             before = is.above + is.within;
             share = share_of(limit - before, is.total - before);
         } else if (search.listed <= search.room) {
-            *is_listed = true;
-            return cut_in_list<kThreads, T>(search, from, to, limit - is.above, row.end, measure);
+            return {cut_in_list<kThreads, T>(search, from, to, limit - is.above, row.end, measure),
+                    true};
         } else if (from == to) {
-            if (is.above + is.within == limit) return {order_of<T>(to), INT32_MAX};
-            return cut_among_equal(search, row, to, limit - is.above, measure);
+            if (is.above + is.within == limit) return {{order_of<T>(to), INT32_MAX}, false};
+            return {cut_among_equal(search, row, to, limit - is.above, measure), false};
         } else {
             low = from, high = to;
             before = is.above;

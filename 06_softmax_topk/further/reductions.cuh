@@ -42,6 +42,20 @@ __device__ Normalizer merge_in_block(Normalizer mine) {
 
 // ---------------------------------------------------------------- sums and maxima
 
+// Reserves a place for each bit of all lanes of a warp. Returns the first place of this lane. count: the places that
+// are taken, in shared memory.
+__device__ inline int reserve_places(unsigned bits, int* count) {
+    const int lane = threadIdx.x % 32;
+    const int mine = __popc(bits);
+    int up_to = mine;  // in this lane and those before it
+    for (int step = 1; step < 32; step *= 2) {
+        const int before = __shfl_up_sync(~0u, up_to, step);
+        if (lane >= step) up_to += before;
+    }
+    const int first = lane == 31 ? atomicAdd(count, up_to) : 0;
+    return __shfl_sync(~0u, first, 31) + up_to - mine;
+}
+
 template <class Number>
 __device__ Number sum_in_warp(Number mine) {
     for (int bit = 16; bit > 0; bit /= 2) mine += __shfl_xor_sync(~0u, mine, bit);

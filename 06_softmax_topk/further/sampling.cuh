@@ -37,7 +37,7 @@ struct Chosen {
         if (probabilities != nullptr) probabilities[row] = probability;
     }
     __device__ void put_nothing(int64_t row) const { put(row, -1, NAN); }
-    // Leaves a row to the next launch.
+    // Mark a row for the next launch, and find the mark.
     __device__ void put_off(int64_t row) const { put(row, kPutOff, NAN); }
     __device__ bool is_put_off(int64_t row) const {
         return narrow != nullptr ? narrow[row] == kPutOff : wide != nullptr && wide[row] == kPutOff;
@@ -90,8 +90,7 @@ __device__ Place place_of(const Mass (&parts)[kThreads / 32], const Draw& draw, 
     Mass total = 0;
     for (const Mass part : parts) total += part;
     Mass target = draw.target(row, total);
-    int part = 0;
-    while (target >= parts[part]) target -= parts[part++];
+    const int part = part_with(parts, target);
     return {part, target, total};
 }
 
@@ -151,7 +150,7 @@ __device__ Mass mass_of_row(const Range<T>& row, MassOf mass_of) {
 
 extern __shared__ __align__(16) unsigned char listed_bytes[];
 
-// Returns the number of keys for which a block's shared memory has room.
+// Returns the number of keys for which a block has shared memory.
 inline int largest_room() {
     constexpr int64_t kStatic = 12 << 10;  // bytes of a kernel's other shared memory
     const int64_t there = (softmax_stages::this_chip().room - kStatic) / int64_t{sizeof(Key)};
@@ -159,8 +158,9 @@ inline int largest_room() {
 }
 // Returns the number of keys that a block is to keep: none if nothing is cut, all of a short row.
 inline int room_for(int64_t cols, const Draw& draw) {
-    const bool cuts = (draw.top_k > 0 && draw.top_k < cols) || draw.top_p < 1.f;
-    return cuts ? static_cast<int>(std::min<int64_t>(cols, largest_room())) : 0;
+    return draw.top_k > 0 || draw.top_p < 1.f
+               ? static_cast<int>(std::min<int64_t>(cols, largest_room()))
+               : 0;
 }
 
 // Returns a row's mass, guessed from a sample.
@@ -191,27 +191,28 @@ __device__ void choose_by_cuts(const T* x, int64_t row, int64_t cols, const Draw
     __syncthreads();
     const Range<T> all{x + row * cols, 0, cols};
     const Weights weights{best, draw.scale, draw.units};
-    const bool cuts_k = draw.top_k > 0 && draw.top_k < cols;
     Cut cut;
-    bool is_listed = false;
-    if (cuts_k) {
+    if (draw.top_k > 0) {
         const double share = static_cast<double>(draw.top_k) / static_cast<double>(cols);
         cut = cut_at(
-            search, all, share, -INFINITY, best, [&](Mass) { return Mass{draw.top_k}; },
-            [](float, int32_t) { return Mass{1}; }, &is_listed);
-        is_listed = false;  // numbers, not masses
+                  search, all, share, -INFINITY, best, [&](Mass) { return Mass{draw.top_k}; },
+                  [](float, int32_t) { return Mass{1}; })
+                  .cut;
     }
     const auto mass_left = [&](float u, int64_t col) {
-        return !cuts_k || cut.keeps(order_of<T>(u), static_cast<int32_t>(col)) ? weights.mass(u)
-                                                                               : Mass{0};
+        return draw.top_k == 0 || cut.keeps(order_of<T>(u), static_cast<int32_t>(col))
+                   ? weights.mass(u)
+                   : Mass{0};
     };
     Cut stays = cut;
+    bool is_listed = false;
     if (draw.top_p < 1.f) {
         const float least = best - kMassless / draw.scale;
-        const Cut by_mass = cut_at(
+        const Searched by_mass = cut_at(
             search, all, draw.top_p, least, best,
-            [&](Mass total) { return limit_of(draw.top_p, total); }, mass_left, &is_listed);
-        stays.join(by_mass);
+            [&](Mass total) { return limit_of(draw.top_p, total); }, mass_left);
+        stays.join(by_mass.cut);
+        is_listed = by_mass.is_listed;
     }
     const auto mass_that_stays = [&](float u, int64_t col) {
         return weights.weight(u) >= draw.min_p &&
@@ -220,7 +221,8 @@ __device__ void choose_by_cuts(const T* x, int64_t row, int64_t cols, const Draw
                    : Mass{0};
     };
 
-    // The mass of each warp's part: what is above the window, and what the list keeps.
+    // The mass of each warp's part. After a search for top_p, it is the mass above the window and that of the listed
+    // elements that stay; otherwise the block reads the row again.
     if (is_listed && draw.min_p == 0.f) {
         const int64_t cols_of_part = part_of(all, 0, kThreads / 32).end;
         search.for_each([&](float u, int32_t col) {
@@ -228,11 +230,7 @@ __device__ void choose_by_cuts(const T* x, int64_t row, int64_t cols, const Draw
             if (mass > 0) atomicAdd(&search.of_part[col / cols_of_part], mass);
         });
     } else {
-        Mass mine = 0;
-        for_each_element<32>(part_of(all, threadIdx.x / 32, kThreads / 32), threadIdx.x % 32,
-                             [&](float u, int32_t col) { mine += mass_that_stays(u, col); });
-        mine = sum_in_warp(mine);
-        if (threadIdx.x % 32 == 0) search.of_part[threadIdx.x / 32] = mine;
+        measure_parts<kThreads>(search.of_part, all, mass_that_stays);
     }
     __syncthreads();
     const Place place = place_of<kThreads>(search.of_part, draw, row);
@@ -243,22 +241,25 @@ __device__ void choose_by_cuts(const T* x, int64_t row, int64_t cols, const Draw
         });
 }
 
-// The list that did not settle a row: its first element is the row's best. Without lists, all rows are drawn.
+// The results of topk(): the best elements of each row, in order, and the logarithm of each row's sum.
 template <class T>
-struct ListedBest {
-    const T* elements;
+struct Lists {
+    T* elements;
+    int32_t* columns;
+    float* log_sum_exp;
     int64_t length;
 };
 
+// Draws all rows, or, if there are lists, the rows that from_list_kernel has put off. A list's first element is the
+// row's maximum.
 template <int kThreads, class T>
 __global__ void __launch_bounds__(kThreads)
-    cut_row_kernel(const T* x, int64_t cols, Draw draw, int room, ListedBest<T> listed,
-                   Chosen chosen) {
+    cut_row_kernel(const T* x, int64_t cols, Draw draw, int room, Lists<T> lists, Chosen chosen) {
     const int64_t row = blockIdx.x;
     float best = -INFINITY;
-    if (listed.elements != nullptr) {
+    if (lists.elements != nullptr) {
         if (!chosen.is_put_off(row)) return;
-        best = static_cast<float>(listed.elements[row * listed.length]);
+        best = static_cast<float>(lists.elements[row * lists.length]);
     } else {
         bool is_odd = false;
         for_each_element<kThreads>(Range<T>{x + row * cols, 0, cols}, threadIdx.x,
@@ -277,15 +278,6 @@ __global__ void __launch_bounds__(kThreads)
 
 // ---------------------------------------------------------------- from a list of the best
 
-// The results of topk(): the best elements of each row, in order, and the logarithm of each row's sum.
-template <class T>
-struct Lists {
-    T* elements;
-    int32_t* columns;
-    float* log_sum_exp;
-    int64_t length;
-};
-
 // A row's mass, computed from the logarithm of its sum, and a bound of its error. The bound assumes half a unit in
 // the last place for each sequential sum of a thread of topk(), for each merge and exponential, and for the two
 // numbers of the difference, and doubles the total to be safe. In addition, each column loses less than one unit of
@@ -301,9 +293,9 @@ __device__ inline Rough rough_mass(float log_sum_exp, int64_t cols, const Weight
             static_cast<Mass>(mass * places * 0x1p-23f) + static_cast<Mass>(cols)};
 }
 
-// Draws with any cuts, found in the list with one thread per place. If the list ends before a cut, the block puts the row
-// off: cut_row_kernel then reads it. kIsAll: the list has all columns that can stay. The block adds up the row's exact mass only if the rough
-// mass cannot decide whether a place is before the limit.
+// Draws with any cuts, found in the list with one thread per place. If the list ends before a cut, the block puts off
+// the row, and cut_row_kernel draws it. kIsAll: the list has all columns that can stay. The block adds up the row's
+// exact mass only if the rough mass cannot decide whether a place is before the limit.
 template <int kThreads, bool kIsAll, class T>
 __global__ void __launch_bounds__(kThreads)
     from_list_kernel(const T* x, int64_t cols, Lists<T> lists, Draw draw, Chosen chosen) {
@@ -416,10 +408,10 @@ inline int threads_for(int64_t cols) {
     return cols <= kShortRow ? kWarp : kLargestBlock;
 }
 
-// Launches cuts for all rows, or for those that lists did not settle.
+// Launches cuts for all rows, or, with lists, for the rows that from_list_kernel has put off.
 template <int kThreads, class T>
 cudaError_t launch_cuts(const T* x, int64_t rows, int64_t cols, const Draw& draw,
-                        ListedBest<T> listed, const Chosen& chosen, cudaStream_t stream) {
+                        const Lists<T>& lists, const Chosen& chosen, cudaStream_t stream) {
     const auto kernel = cut_row_kernel<kThreads, T>;
     const int room = room_for(cols, draw);
     if (room > 0) {
@@ -429,7 +421,7 @@ cudaError_t launch_cuts(const T* x, int64_t rows, int64_t cols, const Draw& draw
         if (error != cudaSuccess) return error;
     }
     kernel<<<static_cast<unsigned>(rows), kThreads, static_cast<size_t>(room) * sizeof(Key),
-             stream>>>(x, cols, draw, room, listed, chosen);
+             stream>>>(x, cols, draw, room, lists, chosen);
     return cudaGetLastError();
 }
 
@@ -448,8 +440,7 @@ cudaError_t launch_from_list(const T* x, int64_t rows, int64_t cols, const Draw&
             <<<blocks, kLargestBlock, 0, stream>>>(x, cols, lists, draw, chosen);
         const cudaError_t error = cudaGetLastError();
         if (error != cudaSuccess) return error;
-        return launch_cuts<kBlockOfCuts>(
-            x, rows, cols, draw, ListedBest<T>{lists.elements, lists.length}, chosen, stream);
+        return launch_cuts<kBlockOfCuts>(x, rows, cols, draw, lists, chosen, stream);
     }
     return cudaGetLastError();
 }
@@ -464,7 +455,7 @@ cudaError_t launch_rows(Way way, const T* x, int64_t rows, int64_t cols, const D
         whole_row_kernel<kThreads><<<blocks, kThreads, 0, stream>>>(x, cols, draw, chosen);
     } else {
         constexpr int kOfCuts = kThreads == kWarp ? kWarp : kBlockOfCuts;
-        return launch_cuts<kOfCuts>(x, rows, cols, draw, ListedBest<T>{nullptr, 0}, chosen, stream);
+        return launch_cuts<kOfCuts>(x, rows, cols, draw, Lists<T>{}, chosen, stream);
     }
     return cudaGetLastError();
 }

@@ -110,7 +110,7 @@ std::string obstacle_of(const Variant& variant, const Shape& shape, DType dtype)
 // options.
 Shape usual_shape_of(const Variant& variant);
 
-// Where a variant soon runs and numbers do not matter: the first shape of a quick validation that it takes.
+// Returns a shape at which the variant runs quickly: the first of a quick validation that it takes.
 Shape small_shape_of(const Variant& variant);
 
 // Whether the variant declares that its arithmetic says nothing of any element on this named input.

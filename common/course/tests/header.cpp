@@ -72,8 +72,8 @@ std::vector<fs::path> examples_of(const fs::path& header) {
     return examples;
 }
 
-// The header as it is printed, and users of it, whose names it gives: a lesson's example or a file that only includes the
-// header, and behind that the examples of front calls.
+// The header as it is printed, and users of it, whose names it gives: a lesson's example or a file that only includes
+// the header, and behind that the examples of front calls.
 std::vector<std::string> write_users(const Folder& folder, const fs::path& header) {
     folder.write(header.filename(), amalgamate(STAGES_SOURCE_DIRECTORY, header));
     std::vector<std::string> users;
@@ -154,8 +154,8 @@ std::set<std::string> taken_in(const std::vector<fs::path>& headers) {
     return names;
 }
 
-// That every header includes what it needs, g++ finds as well. nvcc reads those in which all others are, but for the front
-// calls', which it reads below.
+// g++ checks that every header includes what it needs. nvcc compiles the headers that no other header includes; those
+// of the front calls are compiled below.
 TEST_CASE("each header in further/ compiles with nvcc") {
     const std::vector<fs::path> headers = headers_in(true);
     const std::set<std::string> parts = taken_in(headers);
