@@ -27,9 +27,9 @@ def find_torch():
     return torch, ""
 
 
-def replayed(torch, name, role, stage, tensors, work):
-    """A contender that replays a graph of work(), which returns the tensor that it leaves, or nothing
-    where that is the operation's own output."""
+def replayed(torch, name, role, stage, tensors, work, output="y"):
+    """A contender that replays a graph of work(), which returns the tensor that it leaves instead of
+    the operation's `output`, or nothing where it leaves that."""
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
@@ -51,7 +51,7 @@ def replayed(torch, name, role, stage, tensors, work):
     contender = Contender(name, role, stage, tensors.operation.name,
                           lambda _, held=work: graph.replay(), produce=produce)
     if result is not None:
-        contender.result = lambda: {"y": result.data_ptr()}
+        contender.result = lambda: {output: result.data_ptr()}
     return contender
 
 

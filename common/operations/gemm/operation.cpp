@@ -76,9 +76,11 @@ public:
         return is_eight_bits() || kind_ == Kind::pruned ? name() : "batched_gemm";
     }
     std::string along() const override { return "m=n=k"; }
-    // A table shows every second size, and of the largest the batch.
+    // A table shows every second size, and of the largest the batch; all products of few rows, and by a B with zeros.
     bool swept(const runner::Shape& shape) const override {
         const int64_t m = shape[1];
+        const bool has_few_rows = shape[0] == 1 && m < shape[2];
+        if (kind_ == Kind::pruned || has_few_rows) return false;
         return m != 512 && m != 2048 && !(m == 4096 && shape[0] > 1);
     }
 
