@@ -13,6 +13,7 @@
 //              one between them; Alabi et al. 2012, "Fast k-selection algorithms for graphics processing units", which
 //              chooses digits by the number of elements, here also by probability
 #pragma once
+#include <cfloat>
 #include <cmath>
 #include <type_traits>
 
@@ -42,54 +43,6 @@ struct Weights {
     __device__ Mass mass(float x) const { return static_cast<Mass>(weight(x) * units); }
 };
 
-// A digit has two bits. A pass tries all digits except the last: for each, it sums up the mass of the keys that are
-// larger than every key with this digit.
-constexpr int kDigit = 2;
-constexpr int kTried = (1 << kDigit) - 1;
-
-// A key, the mass of all larger keys, and the mass of these and the key itself.
-struct Found {
-    uint32_t key;
-    Mass above;
-    Mass with;
-};
-
-// Returns the smallest key of `bits` bits for which all larger keys have less mass than `limit` (above 0): the last
-// key that stays if the first keys must make up this mass. for_each(visit) calls visit(key, mass) for each of the
-// thread's elements; every pass calls it again.
-template <int kThreads, class ForEach>
-__device__ Found find(int bits, Mass limit, ForEach for_each) {
-    Found found{0, 0, ~Mass{0}};
-    for (int left = bits; left > 0;) {
-        const int digit = left < kDigit ? left : kDigit;
-        left -= digit;
-        const uint32_t smaller = (1u << left) - 1;  // the bits after this digit
-        Mass above[kTried] = {};
-        for_each([&](uint32_t key, Mass mass) {
-#pragma unroll
-            for (uint32_t i = 0; i < kTried; ++i) {
-                if (key > (found.key | i << left | smaller)) above[i] += mass;
-            }
-        });
-        sums_in_block<kThreads>(above);
-        int chosen = 0;  // the first digit with little enough mass above it
-#pragma unroll
-        for (int i = 0; i < kTried; ++i) {
-            const bool is_digit = i < (1 << digit) - 1;
-            if (is_digit && above[i] >= limit) {
-                chosen = i + 1;
-                found.with = above[i];
-            }
-        }
-#pragma unroll
-        for (int i = 0; i < kTried; ++i) {
-            if (i == chosen && i < (1 << digit) - 1) found.above = above[i];
-        }
-        found.key |= static_cast<uint32_t>(chosen) << left;
-    }
-    return found;
-}
-
 // Returns the number of bits that can number `count` items.
 __host__ __device__ inline int bits_for(int64_t count) {
     int bits = 0;
@@ -107,19 +60,27 @@ template <class T>
 __device__ uint32_t order_of(float u) {
     return ordered(u) >> (32 - kKeyBits<T>);
 }
+template <class T>
+__device__ float with_order(uint32_t order) {
+    constexpr int kFurther = 32 - kKeyBits<T>;
+    const bool is_negative = order >> (kKeyBits<T> - 1) == 0;  // the further bits are inverted, too
+    return number_of((order << kFurther) | (is_negative ? (1u << kFurther) - 1 : 0));
+}
 
-// The elements that stay: those with larger keys, and those with this key up to column `last`.
+// The elements that stay: the larger ones, and those with this value up to column `last`.
 struct Cut {
-    uint32_t key = 0;
+    float value = -INFINITY;
     int32_t last = INT32_MAX;
 
-    __device__ bool keeps(uint32_t of, int32_t col) const {
-        return of > key || (of == key && col <= last);
+    __device__ bool keeps(float u, int32_t col) const {
+        return (u > value) | ((u == value) & (col <= last));  // no branches
     }
     // Keeps what both cuts keep.
     __device__ void join(const Cut& other) {
-        last = key == other.key ? min(last, other.last) : key > other.key ? last : other.last;
-        key = max(key, other.key);
+        last = value == other.value  ? min(last, other.last)
+               : value > other.value ? last
+                                     : other.last;
+        value = fmaxf(value, other.value);
     }
 };
 
@@ -156,10 +117,26 @@ __device__ void choose_in(const Range<T>& part, Mass target, Mass of, MassOf mas
     const int64_t share = (part.end - part.begin + kThreads - 1) / kThreads;
     const int64_t begin = min(part.end, part.begin + threadIdx.x * share);
     const int64_t end = min(part.end, begin + share);
-    const auto element = [&](int64_t col) { return static_cast<float>(part.row[col]); };
+    // Visits the thread's columns until visit(element, column) returns false, with eight loads in flight.
+    const auto visit_until = [&](auto visit) {
+        constexpr int kLoads = 8;
+        for (int64_t first = begin; first < end; first += kLoads) {
+            float u[kLoads];
+#pragma unroll
+            for (int i = 0; i < kLoads; ++i)
+                u[i] = first + i < end ? static_cast<float>(part.row[first + i]) : 0.f;
+#pragma unroll
+            for (int i = 0; i < kLoads; ++i) {
+                if (first + i < end && !visit(u[i], first + i)) return;
+            }
+        }
+    };
 
     Mass mine = 0, before = 0, total = 0;
-    for (int64_t col = begin; col < end; ++col) mine += mass_of(element(col), col);
+    visit_until([&](float u, int64_t col) {
+        mine += mass_of(u, col);
+        return true;
+    });
     BlockScan(scratch).ExclusiveSum(mine, before, total);
     if (total != of) {
         const double place = static_cast<double>(target) / static_cast<double>(of);
@@ -167,23 +144,35 @@ __device__ void choose_in(const Range<T>& part, Mass target, Mass of, MassOf mas
     }
     if (target < before || target - before >= mine) return;
     target -= before;
-    for (int64_t col = begin;; ++col) {
-        const Mass mass = mass_of(element(col), col);
-        if (target < mass) return found(col, element(col));
+    visit_until([&](float u, int64_t col) {
+        const Mass mass = mass_of(u, col);
+        if (target < mass) {
+            found(col, u);
+            return false;
+        }
         target -= mass;
-    }
+        return true;
+    });
 }
 
-// Computes a measure of each warp's part of a row. A barrier must follow.
+// Computes a measure of each warp's part of a row. measure(element, column) must be 0 for an element of -inf. A barrier
+// must follow.
 template <int kThreads, class T, class Measure>
 __device__ void measure_parts(Mass (&of_part)[kThreads / 32], const Range<T>& row,
                               Measure measure) {
-    const int warp = static_cast<int>(threadIdx.x) / 32;
-    Mass mine = 0;
-    for_each_element<32>(part_of(row, warp, kThreads / 32), threadIdx.x % 32,
-                         [&](float u, int32_t col) { mine += measure(u, col); });
-    mine = sum_in_warp(mine);
-    if (threadIdx.x % 32 == 0) of_part[warp] = mine;
+    const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+    const Range<T> mine = part_of(row, warp, kThreads / 32);
+    using Part = Batch<32, T>;
+    Mass sum = 0;
+    for (int64_t first = mine.first_pack(); first < mine.end; first += Part::kCols) {
+        const Part part(mine, first, lane);
+        float v[kBatchElements];
+        part.load(v);
+#pragma unroll
+        for (int i = 0; i < kBatchElements; ++i) sum += measure(v[i], part.column(i));
+    }
+    sum = sum_in_warp(sum);
+    if (lane == 0) of_part[warp] = sum;
 }
 
 // Returns the part that contains the target, and makes the target relative to this part.
@@ -192,6 +181,82 @@ __device__ int part_with(const Mass (&of_part)[kParts], Mass& target) {
     int part = 0;
     while (target >= of_part[part]) target -= of_part[part++];
     return part;
+}
+
+// ---------------------------------------------------------------- bins
+
+// One bin per thread: the number of its elements, and their mass, in three sums of 14 bits each. (Shared memory adds up
+// 32 bits at once. For a sum of 64 bits, each thread tries until no other thread has changed the sum meanwhile.)
+template <int kThreads>
+struct Bins {
+    static constexpr int kParts = 3, kBits = 14;  // the sums of 2^18 elements do not overflow
+    unsigned mass[kParts][kThreads];
+    int count[kThreads];
+
+    __device__ void clear() {
+        __syncthreads();  // all threads have read what the bins had
+        for (unsigned(&bits)[kThreads] : mass) bits[threadIdx.x] = 0;
+        count[threadIdx.x] = 0;
+        __syncthreads();
+    }
+    __device__ void add(int bin, Mass of) {
+#pragma unroll
+        for (int i = 0; i < kParts; ++i) {
+            const auto bits = static_cast<unsigned>(of >> i * kBits) & ((1u << kBits) - 1);
+            atomicAdd(&mass[i][bin], bits);
+        }
+        atomicAdd(&count[bin], 1);
+    }
+    __device__ Mass mass_of(int bin) const {
+        Mass sum = 0;
+#pragma unroll
+        for (int i = 0; i < kParts; ++i) sum += Mass{mass[i][bin]} << i * kBits;
+        return sum;
+    }
+};
+
+// Returns the key for which all larger keys have less mass than `limit` (above 0), but have no less together with the
+// key itself: the last key that stays if the first keys must make up this mass. for_each(visit) calls visit(key, mass)
+// for each of the thread's elements, up to 2^18 in all; no two have the same key, and no key is above `high`. Every
+// pass sorts the keys that are still possible into one bin per thread, and finds the bin with this key.
+template <int kThreads, class ForEach>
+__device__ uint64_t select(Bins<kThreads>& bins, uint64_t high, Mass limit, ForEach for_each) {
+    using ScanMass = cub::BlockScan<Mass, kThreads, cub::BLOCK_SCAN_WARP_SCANS>;
+    __shared__ typename ScanMass::TempStorage scratch;
+    __shared__ Mass above;
+    __shared__ uint64_t found;
+    __shared__ int chosen;
+    constexpr int kBinBits = kThreads == 32 ? 5 : kThreads == 128 ? 7 : kThreads == 512 ? 9 : 10;
+    static_assert(1 << kBinBits == kThreads, "one bin per thread");
+    uint64_t low = 0;
+    for (;;) {
+        const int shift = max(0, 64 - __clzll(static_cast<int64_t>(high - low)) - kBinBits);
+        bins.clear();
+        for_each([&](uint64_t key, Mass mass) {
+            if (low <= key && key <= high) bins.add(static_cast<int>((key - low) >> shift), mass);
+        });
+        __syncthreads();
+        const int mine = kThreads - 1 - static_cast<int>(threadIdx.x);  // from the top down
+        const Mass mass = bins.mass_of(mine);
+        Mass before = 0;
+        ScanMass(scratch).ExclusiveSum(mass, before);
+        if (before < limit && limit <= before + mass) {
+            chosen = mine;
+            above = before;
+        }
+        __syncthreads();
+        low += static_cast<uint64_t>(chosen) << shift;
+        high = min(high, low + ((uint64_t{1} << shift) - 1));
+        if (shift == 0) return low;
+        limit -= above;
+        if (bins.count[chosen] == 1) {
+            for_each([&](uint64_t key, Mass) {
+                if (low <= key && key <= high) found = key;
+            });
+            __syncthreads();
+            return found;
+        }
+    }
 }
 
 // ---------------------------------------------------------------- a window
@@ -210,8 +275,7 @@ struct Search {
     int first, last;              // ranks in the sample that limit the window,
     int first_bin, last_bin;      // and their bins
     int32_t column;               // the last of equal elements that stays
-    Mass mass[kThreads];          // of a bin of the sample
-    int count[kThreads];
+    Bins<kThreads> bins;
 
     __device__ int stored() const { return min(listed, room); }
     __device__ void clear() {
@@ -219,16 +283,33 @@ struct Search {
         if (threadIdx.x == 0) listed = 0;
         __syncthreads();
     }
-    // Adds the keys key_at(i) for all bits i of `which`. All lanes of a warp must call it.
-    template <int kCount, class KeyAt>
-    __device__ void add(unsigned which, KeyAt key_at) {
-        if (!__any_sync(~0u, which != 0)) return;
-        int at = reserve_places(which, &listed);
-#pragma unroll
-        for (int i = 0; i < kCount; ++i) {
-            if ((which >> i & 1) == 0) continue;
-            if (at < room) list[at] = key_at(i);
-            ++at;
+    // Adds a key for each bit. key_of_lowest(bits) returns the key of the lowest bit. All lanes of a warp must call it.
+    template <class KeyOfLowest>
+    __device__ void add(unsigned bits, KeyOfLowest key_of_lowest) {
+        if (!__any_sync(~0u, bits != 0)) return;
+        int at = reserve_places(bits, &listed);
+        for (; bits != 0; bits &= bits - 1, ++at) {
+            if (at < room) list[at] = key_of_lowest(bits);
+        }
+    }
+    // Adds the measures of the listed elements to those of their warps' parts of the row. A warp adds up the measures
+    // of its elements that are in one part, because 32 atomic additions to one place take turns.
+    template <class T, class Measure>
+    __device__ void add_to_parts(const Range<T>& row, Measure measure) {
+        const auto cols_of_part = static_cast<uint32_t>(part_of(row, 0, kThreads / 32).end);
+        for (int begin = 0; begin < stored(); begin += kThreads) {
+            const int i = begin + static_cast<int>(threadIdx.x);
+            const Key key = i < stored() ? list[i] : 0;
+            const Mass mine = key == 0 ? 0 : measure(element_of(key), column_of(key));
+            const auto part = static_cast<uint32_t>(column_of(key)) / cols_of_part;
+            unsigned left = __ballot_sync(~0u, mine > 0);
+            while (left != 0) {
+                const auto first = __shfl_sync(~0u, part, __ffs(static_cast<int>(left)) - 1);
+                const bool is_there = mine > 0 && part == first;
+                const Mass sum = sum_in_warp(is_there ? mine : 0);
+                if (threadIdx.x % 32 == 0) atomicAdd(&of_part[first], sum);
+                left &= ~__ballot_sync(~0u, is_there);
+            }
         }
     }
     template <class Visit>
@@ -238,63 +319,89 @@ struct Search {
     }
 };
 
-// Returns column i of a sample of about `count` columns: of a row's sectors of 32 bytes, every so many-th.
+// A sample of about `count` columns: of a row's sectors of 32 bytes, every so many-th.
 template <class T>
-__device__ int64_t sampled_column(const Range<T>& row, int i, int count) {
-    constexpr int kSector = 32 / sizeof(T);
-    return i / kSector * max(int64_t{1}, row.end / count) * kSector + i % kSector;
-}
+struct Sample {
+    static constexpr int kSector = 32 / sizeof(T);
+    int64_t apart;  // columns from one sampled sector to the next
+
+    __device__ Sample(const Range<T>& row, int count)
+        : apart(max(int64_t{1}, row.end / count) * kSector) {}
+    __device__ int64_t column(int i) const { return i / kSector * apart + i % kSector; }
+};
 
 // Lists a sample of the elements from `low` to `high`.
 template <int kThreads, class T>
 __device__ void sample_row(Search<kThreads>& search, const Range<T>& row, float low, float high) {
+    constexpr int kLoads = 16;
+    const Sample<T> sample(row, search.room);
     search.clear();
-    for (int begin = 0; begin < search.room; begin += kThreads) {
-        const int at = begin + static_cast<int>(threadIdx.x);
-        const int64_t col = sampled_column(row, at, search.room);
-        const bool is_there = at < search.room && col < row.end;
-        const float u = is_there ? static_cast<float>(row.row[col]) : NAN;
-        search.template add<1>(low <= u && u <= high ? 1 : 0,
-                               [&](int) { return key_of(u, static_cast<int32_t>(col)); });
+    for (int begin = 0; begin < search.room; begin += kLoads * kThreads) {
+        const auto place = [&](int i) {
+            return begin + i * kThreads + static_cast<int>(threadIdx.x);
+        };
+        const auto column = [&](int i) { return sample.column(place(i)); };
+        T u[kLoads];
+        unsigned inside = 0;
+#pragma unroll
+        for (int i = 0; i < kLoads;
+             ++i)  // without a branch, so that all loads are in flight together
+            u[i] = row.row[min(column(i), row.end - 1)];
+#pragma unroll
+        for (int i = 0; i < kLoads; ++i) {
+            const auto each = static_cast<float>(u[i]);
+            const bool is_there = (place(i) < search.room) & (column(i) < row.end);
+            inside |= is_there & (low <= each) & (each <= high) ? 1u << i : 0;
+        }
+        int at = reserve_places(inside, &search.listed);
+#pragma unroll
+        for (int i = 0; i < kLoads; ++i) {
+            if ((inside >> i & 1) != 0)
+                search.list[at++] =
+                    key_of(static_cast<float>(u[i]), static_cast<int32_t>(column(i)));
+        }
     }
     __syncthreads();
 }
 
-// Guesses from the listed sample where the row, from `low` to `high`, reaches `share` of its mass, and sets the
-// window. Sorts the sample into kThreads bins of equal width. The window consists of the bin that contains this
-// place, and of the bins with the `margin` elements of the sample before and after it; its limits are the largest and
-// the smallest element in these bins. If the sample has fewer elements before or after, the window extends to `high`
-// or `low`. A bin with more than `most` elements has no margin.
+// A cut that a search looks for. It lies from `low` to `high`. measured: the measure of the elements from `low` on. limit:
+// the measure of the elements that are to stay. (Before the first read, both are estimates.)
+struct Sought {
+    float low, high;
+    double measured, limit;
+};
+
+// Guesses the window of a cut from the listed sample, of which each element stands for `scale` elements of the row.
+// Sorts the sample into kThreads bins of equal width. The cut is where the elements from `low` up to the cut have the
+// measure that is not to stay. (Most elements below a cut are many and light, so a sample knows their measure better
+// than that of the elements above it, of which few can have almost all.) The window consists of the bin that contains
+// this place, and of the bins with the `margin` elements of the sample before and after it; its limits are the largest
+// and the smallest element in these bins. If the sample has fewer elements before or after, the window extends to
+// `high` or `low`. A bin with more than `most` elements has no margin.
 template <int kThreads, class Measure>
-__device__ void guess_window(Search<kThreads>& search, float low, float high, double share,
+__device__ void guess_window(Search<kThreads>& search, const Sought& sought, double scale,
                              int margin, int most, Measure measure) {
     const int thread = threadIdx.x;
+    const float low = sought.low, high = sought.high;
     float lowest = high;
-    search.for_each([&](float u, int32_t) {
-        if (u > -INFINITY) lowest = fminf(lowest, u);
-    });
+    search.for_each([&](float u, int32_t) { lowest = fminf(lowest, u); });
     lowest = -max_in_block<kThreads>(-lowest);
-    const double width = (double{high} - double{lowest}) / kThreads;
+    // In double: a difference of floats may be infinite, and its reciprocal, too.
+    const double range = double{high} - double{lowest};
+    const double bins_of = range > 0 ? kThreads / range : 0;
     const auto bin_of = [&](float u) {
-        if (u == -INFINITY) return kThreads - 1;
-        const double bin = width > 0 ? (double{high} - double{u}) / width : 0;
-        return min(static_cast<int>(bin), kThreads - 1);
+        return min(static_cast<int>((double{high} - double{u}) * bins_of), kThreads - 1);
     };
-    search.mass[thread] = 0;
-    search.count[thread] = 0;
-    __syncthreads();
-    search.for_each([&](float u, int32_t col) {
-        const int bin = bin_of(u);
-        atomicAdd(&search.mass[bin], measure(u, col));
-        atomicAdd(&search.count[bin], 1);
-    });
+    search.bins.clear();
+    search.for_each([&](float u, int32_t col) { search.bins.add(bin_of(u), measure(u, col)); });
     __syncthreads();
     using ScanMass = cub::BlockScan<Mass, kThreads, cub::BLOCK_SCAN_WARP_SCANS>;
     using ScanCount = cub::BlockScan<int, kThreads, cub::BLOCK_SCAN_WARP_SCANS>;
     __shared__ typename ScanMass::TempStorage mass_scratch;
     __shared__ typename ScanCount::TempStorage count_scratch;
-    Mass mass = search.mass[thread], mass_before = 0, all_mass = 0;
-    const int count = search.count[thread];
+    const Mass mass = search.bins.mass_of(thread);
+    const int count = search.bins.count[thread];
+    Mass mass_before = 0, all_mass = 0;
     int before = 0, all = 0;
     ScanMass(mass_scratch).ExclusiveSum(mass, mass_before, all_mass);
     ScanCount(count_scratch).ExclusiveSum(count, before, all);
@@ -303,9 +410,16 @@ __device__ void guess_window(Search<kThreads>& search, float low, float high, do
         __syncthreads();
         return;
     }
-    if (all_mass == 0) mass = count, mass_before = before, all_mass = all;
-    const Mass target = min(static_cast<Mass>(share * static_cast<double>(all_mass)), all_mass - 1);
-    if (mass_before <= target && target - mass_before < mass) {
+    // The measure below the cut, and that of the sample below this bin and up to it.
+    const double below_cut = fmax(0., sought.measured - sought.limit);
+    const double below = scale * static_cast<double>(all_mass - mass_before - mass);
+    const double up_to = scale * static_cast<double>(all_mass - mass_before);
+    if (thread == 0) {  // before the first bin, unless a bin has this place
+        search.first = -margin;
+        search.last = max(0, margin - 1);
+    }
+    __syncthreads();
+    if (below <= below_cut && below_cut < up_to) {
         const int around = count > most ? 0 : margin;
         search.first = before - around;
         search.last = before + count - 1 + around;
@@ -338,7 +452,7 @@ struct Measured {
 };
 
 // Reads the row, lists the elements of the window, and stores the measure of what is above the window in each warp's
-// part.
+// part. (No element of -inf is in a window.)
 template <int kThreads, class T, class Measure>
 __device__ Measured read_window(Search<kThreads>& search, const Range<T>& row, float low,
                                 float high, Measure measure) {
@@ -354,16 +468,14 @@ __device__ Measured read_window(Search<kThreads>& search, const Range<T>& row, f
         unsigned inside = 0;
 #pragma unroll
         for (int i = 0; i < kBatchElements; ++i) {
-            const bool is_there = part.has(i);
-            const Mass of = is_there ? measure(v[i], part.column(i)) : Mass{0};
-            const bool is_inside = is_there && low <= v[i] && v[i] <= high;
-            sums[0] += v[i] > high ? of : Mass{0};
-            sums[1] += is_inside ? of : Mass{0};
+            const Mass of = measure(v[i], part.column(i));
+            const bool is_above = v[i] > high, is_inside = !is_above & (v[i] >= low);
+            sums[0] += is_above ? of : 0;
+            sums[1] += is_inside ? of : 0;
             sums[2] += of;
             inside |= is_inside ? 1u << i : 0u;
         }
-        search.template add<kBatchElements>(inside,
-                                            [&](int i) { return key_of(v[i], part.column(i)); });
+        search.add(inside, [&](unsigned bits) { return part.lowest(bits, v); });
     }
     const Mass above = sum_in_warp(sums[0]);
     if (lane == 0) search.of_part[warp] = above;
@@ -373,27 +485,22 @@ __device__ Measured read_window(Search<kThreads>& search, const Range<T>& row, f
 
 // Returns the cut in the listed window whose elements make up `limit` (above 0).
 template <int kThreads, class T, class Measure>
-__device__ Cut cut_in_list(const Search<kThreads>& search, float low, float high, Mass limit,
+__device__ Cut cut_in_list(Search<kThreads>& search, float low, float high, Mass limit,
                            int64_t cols, Measure measure) {
-    const uint32_t least = order_of<T>(low);
-    const int bits = bits_for(int64_t{order_of<T>(high)} - int64_t{least} + 1);
-    Found by_element = find<kThreads>(bits, limit, [&](auto visit) {
-        search.for_each(
-            [&](float u, int32_t col) { visit(order_of<T>(u) - least, measure(u, col)); });
-    });
-    by_element.key += least;
-    if (by_element.with <= limit) return {by_element.key, INT32_MAX};
-    // Only some of the elements equal to the last element stay: those with the lowest columns, whose keys by column
-    // are largest.
+    // A key has the element's order in the window, and after that its column: lower columns have larger keys.
     const int column_bits = bits_for(cols);
-    const uint32_t largest = (1u << column_bits) - 1;
-    const Found by_column = find<kThreads>(column_bits, limit - by_element.above, [&](auto visit) {
+    const uint32_t least = order_of<T>(low), first = (1u << column_bits) - 1;
+    const auto key_of = [&](float u, uint32_t column) {
+        return uint64_t{order_of<T>(u) - least} << column_bits | (first - column);
+    };
+    const uint64_t last = select<kThreads>(search.bins, key_of(high, 0), limit, [&](auto visit) {
         search.for_each([&](float u, int32_t col) {
-            if (order_of<T>(u) == by_element.key)
-                visit(largest - static_cast<uint32_t>(col), measure(u, col));
+            visit(key_of(u, static_cast<uint32_t>(col)), measure(u, col));
         });
     });
-    return {by_element.key, static_cast<int32_t>(largest - by_column.key)};
+    const auto order = least + static_cast<uint32_t>(last >> column_bits);
+    return {with_order<T>(order),
+            static_cast<int32_t>(first - (static_cast<uint32_t>(last) & first))};
 }
 
 // Returns the cut among equal elements, of which those with the lowest columns make up `limit` (above 0).
@@ -410,7 +517,7 @@ __device__ Cut cut_among_equal(Search<kThreads>& search, const Range<T>& row, fl
     choose_in<kThreads>(part_of(row, part, kThreads / 32), target, search.of_part[part], of,
                         [&](int64_t col, float) { search.column = static_cast<int32_t>(col); });
     __syncthreads();
-    return {order_of<T>(value), search.column};
+    return {value, search.column};
 }
 
 // A cut. is_listed: true if the search still has the elements of the window, and what is above them in each part.
@@ -420,51 +527,49 @@ struct Searched {
 };
 
 // Returns the cut after the first elements in sorted order that make up limit_of(total). total: the measure of the
-// row; limit_of(total) must be above 0, and `share` is its approximate share of the total. measure(element, column)
-// returns the amount that an element adds; equal elements add the same amount or 0. low, high: the cut lies between
-// them; high is the row's maximum, and elements below low add 0. Guesses a window from a sample and reads the row. If
-// the cut is not in the window, or the window has more elements than the list has places, guesses again with what it
-// then knows.
+// row; limit_of(total) must be above 0. measure(element, column) returns the amount that an element adds; equal elements
+// add the same amount or 0, and -inf adds 0. low, high: the cut lies between them, and elements below low, which is
+// finite, add 0. about: an estimate of the total. Guesses a window from a sample and reads the row. If the cut is not in
+// the window, or the window has more elements than the list has places, guesses again with what it then knows.
 template <int kThreads, class T, class LimitOf, class Measure>
-__device__ Searched cut_at(Search<kThreads>& search, const Range<T>& row, double share, float low,
+__device__ Searched cut_at(Search<kThreads>& search, const Range<T>& row, double about, float low,
                            float high, LimitOf limit_of, Measure measure) {
-    Mass before = 0;          // what is above high
+    Sought sought{low, high, about, static_cast<double>(limit_of(static_cast<Mass>(about)))};
+    const double share = static_cast<double>(row.end) / search.room;
+    bool is_read = false;     // the row's total is known
     bool is_sampled = false;  // the list has elements from low to high
     // This many elements of the sample stand for as many elements of the row as the list has places. The margins of a
     // window take less than two thirds of the list; its own bin takes the rest.
     const auto most = static_cast<int>(int64_t{search.room} * search.room / row.end);
     for (;;) {
-        float from = low, to = high;
+        float from = sought.low, to = sought.high;
         if (row.end > search.room) {
-            if (!is_sampled) sample_row(search, row, low, high);
+            const double scale =
+                is_sampled ? static_cast<double>(search.listed) / search.room : share;
+            if (!is_sampled) sample_row(search, row, from, to);
             // After a window with more elements than the list has places, the next window is a single bin.
-            guess_window(search, low, high, share, is_sampled ? 0 : 1 + 3 * most / 10, most,
-                         measure);
+            guess_window(search, sought, scale, is_sampled ? 0 : 1 + 3 * most / 10, most, measure);
             from = search.low, to = search.high;
         }
         const Measured is = read_window(search, row, from, to, measure);
-        const Mass limit = limit_of(is.total);
-        const auto share_of = [&](Mass of_whole, Mass whole) {
-            return static_cast<double>(of_whole) / static_cast<double>(whole);
-        };
+        const Mass limit = limit_of(is.total), with = is.above + is.within;
+        sought.limit = static_cast<double>(limit);
+        if (!is_read) sought.measured = static_cast<double>(is.total);
+        is_read = true;
         is_sampled = false;
         if (is.above >= limit) {
-            low = number_of(ordered(to) + 1);
-            share = share_of(limit - before, is.above - before);
-        } else if (is.above + is.within < limit) {
-            high = number_of(ordered(from) - 1);
-            before = is.above + is.within;
-            share = share_of(limit - before, is.total - before);
+            sought.low = nextafterf(to, INFINITY);
+            sought.measured = static_cast<double>(is.above);
+        } else if (with < limit) {
+            sought.high = nextafterf(from, -INFINITY);
         } else if (search.listed <= search.room) {
             return {cut_in_list<kThreads, T>(search, from, to, limit - is.above, row.end, measure),
                     true};
         } else if (from == to) {
-            if (is.above + is.within == limit) return {{order_of<T>(to), INT32_MAX}, false};
+            if (with == limit) return {{to, INT32_MAX}, false};
             return {cut_among_equal(search, row, to, limit - is.above, measure), false};
         } else {
-            low = from, high = to;
-            before = is.above;
-            share = share_of(limit - before, is.within);
+            sought = {from, to, static_cast<double>(with), sought.limit};
             is_sampled = true;
         }
     }

@@ -94,6 +94,27 @@ __device__ Place place_of(const Mass (&parts)[kThreads / 32], const Draw& draw, 
     return {part, target, total};
 }
 
+// Reads a row, and computes the pair of each warp's part. Returns the row's maximum, or -inf if the row has no
+// distribution.
+template <int kThreads, class T>
+__device__ float read_parts(Normalizer (&parts)[kThreads / 32], const Range<T>& row, float scale) {
+    const int warp = static_cast<int>(threadIdx.x / 32), lane = static_cast<int>(threadIdx.x % 32);
+    const Range<T> mine = part_of(row, warp, kThreads / 32);
+    using Part = Batch<32, T>;
+    Normalizer normalizer{-INFINITY, 0.f};
+    for (int64_t first = mine.first_pack(); first < mine.end; first += Part::kCols) {
+        float v[kBatchElements];
+        Part(mine, first, lane).load(v);
+        add_batch(normalizer, v, INFINITY, scale);
+    }
+    normalizer = merge_in_warp(normalizer, scale);
+    if (lane == 0) parts[warp] = normalizer;
+    const bool is_odd = __syncthreads_or(!(normalizer.d < INFINITY));  // NaN or +inf
+    float best = -INFINITY;
+    for (const Normalizer& part : parts) best = fmaxf(best, part.m);
+    return is_odd ? -INFINITY : best;
+}
+
 // Draws without cuts: reads the row once for the pairs of all parts, and the chosen part a second time.
 template <int kThreads, class T>
 __global__ void __launch_bounds__(kThreads)
@@ -101,24 +122,9 @@ __global__ void __launch_bounds__(kThreads)
     __shared__ Normalizer parts[kThreads / 32];
     __shared__ Mass masses[kThreads / 32];
     const int64_t row = blockIdx.x;
-    const int warp = static_cast<int>(threadIdx.x / 32), lane = static_cast<int>(threadIdx.x % 32);
     const Range<T> all{x + row * cols, 0, cols};
-
-    const Range<T> mine = part_of(all, warp, kThreads / 32);
-    using Part = Batch<32, T>;
-    Normalizer normalizer{-INFINITY, 0.f};
-    for (int64_t first = mine.first_pack(); first < mine.end; first += Part::kCols) {
-        float v[kBatchElements];
-        Part(mine, first, lane).load(v);
-        add_batch(normalizer, v, INFINITY, draw.scale);
-    }
-    normalizer = merge_in_warp(normalizer, draw.scale);
-    if (lane == 0) parts[warp] = normalizer;
-    const bool is_odd = __syncthreads_or(!(normalizer.d < INFINITY));  // NaN or +inf
-
-    float best = -INFINITY;
-    for (const Normalizer& part : parts) best = fmaxf(best, part.m);
-    if (is_odd || best == -INFINITY) {
+    const float best = read_parts<kThreads>(parts, all, draw.scale);
+    if (best == -INFINITY) {
         if (threadIdx.x == 0) chosen.put_nothing(row);
         return;
     }
@@ -167,9 +173,10 @@ inline int room_for(int64_t cols, const Draw& draw) {
 template <int kThreads, class T, class MassOf>
 __device__ Mass guessed_mass(const Range<T>& row, MassOf mass_of) {
     constexpr int kSampled = 4 * kThreads;
+    const Sample<T> sample(row, kSampled);
     Mass sums[2] = {};
     for (int i = threadIdx.x; i < kSampled; i += kThreads) {
-        const int64_t col = sampled_column(row, i, kSampled);
+        const int64_t col = sample.column(i);
         if (col >= row.end) continue;
         sums[0] += mass_of(static_cast<float>(row.row[col]), static_cast<int32_t>(col));
         ++sums[1];
@@ -179,10 +186,11 @@ __device__ Mass guessed_mass(const Range<T>& row, MassOf mass_of) {
                              static_cast<double>(sums[1]));
 }
 
-// Draws with any cuts. Finds each cut by reading the row again. best: the row's maximum, which is finite.
+// Draws with any cuts. Finds each cut by reading the row again. best: the row's maximum, which is finite. highest: the
+// cut of top_p is not above this element. about: an estimate of the row's mass.
 template <int kThreads, class T>
 __device__ void choose_by_cuts(const T* x, int64_t row, int64_t cols, const Draw& draw, int room,
-                               float best, const Chosen& chosen) {
+                               float best, float highest, double about, const Chosen& chosen) {
     __shared__ Search<kThreads> search;
     if (threadIdx.x == 0) {
         search.list = reinterpret_cast<Key*>(listed_bytes);
@@ -193,42 +201,36 @@ __device__ void choose_by_cuts(const T* x, int64_t row, int64_t cols, const Draw
     const Weights weights{best, draw.scale, draw.units};
     Cut cut;
     if (draw.top_k > 0) {
-        const double share = static_cast<double>(draw.top_k) / static_cast<double>(cols);
         cut = cut_at(
-                  search, all, share, -INFINITY, best, [&](Mass) { return Mass{draw.top_k}; },
-                  [](float, int32_t) { return Mass{1}; })
+                  search, all, static_cast<double>(cols), -FLT_MAX, best,
+                  [&](Mass total) { return min(total, Mass{draw.top_k}); },
+                  [](float u, int32_t) { return Mass{u > -INFINITY}; })
                   .cut;
     }
     const auto mass_left = [&](float u, int64_t col) {
-        return draw.top_k == 0 || cut.keeps(order_of<T>(u), static_cast<int32_t>(col))
-                   ? weights.mass(u)
-                   : Mass{0};
+        return weights.mass(cut.keeps(u, static_cast<int32_t>(col)) ? u : -INFINITY);
     };
     Cut stays = cut;
     bool is_listed = false;
     if (draw.top_p < 1.f) {
-        const float least = best - kMassless / draw.scale;
+        const float least = fmaxf(best - kMassless / draw.scale, -FLT_MAX);
+        if (draw.top_k > 0) about = static_cast<double>(guessed_mass<kThreads>(all, mass_left));
         const Searched by_mass = cut_at(
-            search, all, draw.top_p, least, best,
+            search, all, about, least, highest,
             [&](Mass total) { return limit_of(draw.top_p, total); }, mass_left);
         stays.join(by_mass.cut);
         is_listed = by_mass.is_listed;
     }
     const auto mass_that_stays = [&](float u, int64_t col) {
-        return weights.weight(u) >= draw.min_p &&
-                       stays.keeps(order_of<T>(u), static_cast<int32_t>(col))
-                   ? weights.mass(u)
-                   : Mass{0};
+        const bool stays_here =
+            (weights.weight(u) >= draw.min_p) & stays.keeps(u, static_cast<int32_t>(col));
+        return weights.mass(stays_here ? u : -INFINITY);
     };
 
     // The mass of each warp's part. After a search for top_p, it is the mass above the window and that of the listed
     // elements that stay; otherwise the block reads the row again.
     if (is_listed && draw.min_p == 0.f) {
-        const int64_t cols_of_part = part_of(all, 0, kThreads / 32).end;
-        search.for_each([&](float u, int32_t col) {
-            const Mass mass = mass_that_stays(u, col);
-            if (mass > 0) atomicAdd(&search.of_part[col / cols_of_part], mass);
-        });
+        search.template add_to_parts<T>(all, mass_that_stays);
     } else {
         measure_parts<kThreads>(search.of_part, all, mass_that_stays);
     }
@@ -251,29 +253,37 @@ struct Lists {
 };
 
 // Draws all rows, or, if there are lists, the rows that from_list_kernel has put off. A list's first element is the
-// row's maximum.
+// row's maximum, and no cut is above its last element.
 template <int kThreads, class T>
 __global__ void __launch_bounds__(kThreads)
     cut_row_kernel(const T* x, int64_t cols, Draw draw, int room, Lists<T> lists, Chosen chosen) {
+    __shared__ Normalizer parts[kThreads / 32];
     const int64_t row = blockIdx.x;
-    float best = -INFINITY;
+    const Range<T> all{x + row * cols, 0, cols};
+    float best, highest;
+    double about = 0;
     if (lists.elements != nullptr) {
         if (!chosen.is_put_off(row)) return;
-        best = static_cast<float>(lists.elements[row * lists.length]);
+        const T* const elements = lists.elements + row * lists.length;
+        best = static_cast<float>(elements[0]);
+        highest = static_cast<float>(elements[lists.length - 1]);
+        const Weights weights{best, draw.scale, draw.units};
+        Mass listed = 0;
+        for (int64_t i = threadIdx.x; i < lists.length; i += kThreads)
+            listed += weights.mass(static_cast<float>(elements[i]));
+        const Mass rest = guessed_mass<kThreads>(
+            all, [&](float u, int64_t) { return u < highest ? weights.mass(u) : Mass{0}; });
+        about = static_cast<double>(sum_in_block<kThreads>(listed) + rest);
     } else {
-        bool is_odd = false;
-        for_each_element<kThreads>(Range<T>{x + row * cols, 0, cols}, threadIdx.x,
-                                   [&](float u, int32_t) {
-                                       best = fmaxf(best, u);
-                                       is_odd = is_odd || !(u < INFINITY);
-                                   });
-        best = max_in_block<kThreads>(best);
-        if (__syncthreads_or(is_odd) || best == -INFINITY) {
+        best = highest = read_parts<kThreads>(parts, all, draw.scale);
+        if (best == -INFINITY) {
             if (threadIdx.x == 0) chosen.put_nothing(row);
             return;
         }
+        for (const Normalizer& part : parts)
+            about += double{part.d} * fast_exp2((part.m - best) * draw.scale) * draw.units;
     }
-    choose_by_cuts<kThreads>(x, row, cols, draw, room, best, chosen);
+    choose_by_cuts<kThreads>(x, row, cols, draw, room, best, highest, about, chosen);
 }
 
 // ---------------------------------------------------------------- from a list of the best
@@ -357,14 +367,15 @@ __global__ void __launch_bounds__(kThreads)
         }
     }
     const Mass left = sum_in_block<kThreads>(stays ? mass : 0);
-    // Higher columns have smaller keys, so the columns before the chosen column have larger keys.
-    const int bits = bits_for(cols);
-    const uint32_t largest = (1u << bits) - 1;
-    const uint32_t mine = largest - static_cast<uint32_t>(col);
-    const Found found = find<kThreads>(bits, draw.target(row, left) + 1, [&](auto visit) {
-        if (stays) visit(mine, mass);
-    });
-    if (stays && mine == found.key)
+    // Lower columns have larger keys, so the columns before the chosen column have larger keys.
+    __shared__ Bins<kThreads> bins;
+    const auto largest = static_cast<uint64_t>(cols - 1);
+    const uint64_t mine = largest - static_cast<uint64_t>(col);
+    const uint64_t found =
+        select<kThreads>(bins, largest, draw.target(row, left) + 1, [&](auto visit) {
+            if (stays) visit(mine, mass);
+        });
+    if (stays && mine == found)
         chosen.put(row, col, weights.weight(u) * draw.units / static_cast<float>(left));
 }
 
