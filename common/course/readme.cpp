@@ -135,7 +135,7 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
                     return banks_part(all, recordings, words.substr(std::string(kBanks).size()));
                 const auto [name, variants] = part_name_from(words, all, page);
                 const runner::Stage& part = parts.emplace_back(only(all, variants));
-                if (name == "xray") return xray_part(part, recordings);
+                if (name == "xray") return xray_part(part);
                 if (name == "bytes")
                     return bytes_part(parts.emplace_back(only(stage, variants)), recordings);
                 if (name == "layer") return layer_part(part, recordings);

@@ -39,6 +39,32 @@ const records::Profile* recorded(const std::vector<records::Recording>& recordin
     return nullptr;
 }
 
+struct RecordedGpu {
+    std::string name;
+    std::vector<records::Recording> recordings;
+};
+
+// The GPU whose counters a table shows: the one that the stage's pages show, or the other where that has more of these
+// variants.
+RecordedGpu gpu_with_most(const runner::Stage& stage) {
+    const auto of_gpu = [&](const std::string& gpu) -> RecordedGpu {
+        return {gpu,
+                records::read_counters(records::recorded_of(STAGES_SOURCE_DIRECTORY, stage.name,
+                                                            records::folder_of(gpu)) /
+                                       records::kCounters)};
+    };
+    const auto count = [&](const RecordedGpu& gpu) {
+        return std::count_if(
+            stage.variants.begin(), stage.variants.end(), [&](const runner::Variant& variant) {
+                return recorded(gpu.recordings, stage.name, variant.name,
+                                runner::usual_shape_of(variant), variant.dtypes.front()) != nullptr;
+            });
+    };
+    const RecordedGpu shown = of_gpu(records::shown_gpu(STAGES_SOURCE_DIRECTORY, stage.name));
+    const RecordedGpu other = of_gpu(records::kOtherGpu);
+    return count(other) > count(shown) ? other : shown;
+}
+
 // As it is looked at unless told otherwise: at its usual shape, in its first type. Both a table and the records of a
 // stage want that: it is counted once.
 const xray::CountedVariant& usual_count(const std::string& stage, const runner::Variant& variant) {
@@ -54,15 +80,15 @@ const xray::CountedVariant& usual_count(const std::string& stage, const runner::
 
 }  // namespace
 
-std::string xray_part(const runner::Stage& stage,
-                      const std::vector<records::Recording>& recordings) {
+std::string xray_part(const runner::Stage& stage) {
     if (stage.variants.empty()) return "";
+    const auto& [gpu_name, recordings] = gpu_with_most(stage);
     const runner::Shape usual = stage.variants.front().operation->usual_shape();
     std::string text = "Counted at " + text_of(usual) + " (`./stages xray " +
                        stage.name.substr(0, 2) +
                        " --lines --all` shows every line). Each pair is "
                        "the CPU device's count / the counter of an " +
-                       records::shown_gpu(STAGES_SOURCE_DIRECTORY, stage.name) + ":\n\n";
+                       gpu_name + ":\n\n";
     text += head_of({"variant", "accesses per element", "load requests", "load sectors",
                      "store requests", "store sectors", "shared-memory bank conflicts"});
     for (const runner::Variant& variant : stage.variants) {
