@@ -10,13 +10,13 @@
 
 namespace smem_softmax {
 
-// PaddlePaddle's two shapes, the same two with a batch large enough for any GPU, slabs larger than shared memory, and
-// several values of inner. The CPU device only counts, so small shapes are enough there.
+// PaddlePaddle's two shapes, the same two with a batch large enough for any GPU, slabs for clusters, slabs larger than
+// shared memory, and several values of inner. The CPU device only counts, so small shapes are enough there.
 inline std::vector<runner::Shape> any_axis_shapes() {
     if (!runner::on_gpu()) return {{1, 128, 256}, {4, 96, 48}, {16, 100, 3}};
     return {{1, 128, 32768},  {512, 896, 48},   {16, 128, 32768}, {1536, 896, 48},
-            {10, 100000, 64}, {21333, 1000, 3}, {16000, 1000, 4}, {5333, 1000, 12},
-            {1000, 1000, 64}, {64, 1000, 1000}};
+            {1, 8192, 256},   {64, 5000, 256},  {10, 100000, 64}, {21333, 1000, 3},
+            {16000, 1000, 4}, {5333, 1000, 12}, {1000, 1000, 64}, {64, 1000, 1000}};
 }
 
 // Returns the tiling for tensors that all start `phase` elements after the start of a pack; -1: at different phases.

@@ -165,7 +165,7 @@ TEST_CASE("any axis: misaligned pointers are refused") {
 
 TEST_CASE("any axis: a tile that fits is read once, in full sectors, by a full block") {
     using smem_softmax::any_axis::Tiling;
-    const smem_softmax::any_axis::Device h200{227 * 1024, 132, 8};
+    const smem_softmax::any_axis::Device h200{227 * 1024, 132, 8, 16};
     const auto tiling = [&](int64_t outer, int64_t dim, int64_t inner) {
         return smem_softmax::any_axis::tiling_for<float>({outer, dim, inner}, 1, 0, h200);
     };
@@ -188,6 +188,10 @@ TEST_CASE("any axis: a tile that fits is read once, in full sectors, by a full b
     CHECK(tiling(1, 128, 32768).packs > 0);
     CHECK(tiling(512, 896, 48).packs > 0);
     CHECK(tiling(512, 896, 47).packs == 0);
+    for (const int64_t dim : {2048, 8192}) {  // few tiles, and tiles that are too long for a block
+        CHECK(tiling(1, dim, 256).packs > 0);
+        CHECK(tiling(1, dim, 256).blocks == 16);
+    }
     CHECK(!tiling(4, 100000, 64).held);
 }
 

@@ -2,14 +2,14 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 05_smem_softmax/further/any_axis_registers, version 1.0
 //
-// Keeps a tile of a slab in the registers of a block, for rows of whole packs. any_axis_softmax.cuh prefers this kernel
-// where it is possible.
+// Keeps a tile of a slab in the registers of a block or of a cluster, for rows of whole packs. any_axis_softmax.cuh
+// prefers this kernel where it is possible.
 //   new here   a thread starts all its loads before it uses the first; each of its columns has a pair (m, d), and
-//              the block merges the pairs once
+//              the block merges the pairs once. The blocks of a cluster send each other their pairs, as for rows
 //   traffic    1 read + 1 write per element
 #pragma once
 #include "any_axis_tiling.cuh"
-#include "online_cached.cuh"
+#include "row_teams.cuh"
 
 namespace smem_softmax {
 namespace any_axis {
@@ -18,8 +18,10 @@ using warp_softmax::Algorithm;
 using warp_softmax::kLift;
 using warp_softmax::lifted_exp;
 
+// ---------------------------------------------------------------- a thread's columns
+
 // A thread's packs: threadIdx.x selects the pack in a row of the tile, threadIdx.y the row, threadIdx.z the tile of
-// the block.
+// the block. The blocks of a tile, which blockIdx.y numbers, take its rows in turn.
 template <class T>
 struct Column {
     int64_t first;  // index of the first pack in the tensor
@@ -31,8 +33,8 @@ struct Column {
         const auto tiles = static_cast<unsigned>(tiling.tiles);
         const int64_t slab = int64_t{blockIdx.x / tiles} * tiling.slabs + threadIdx.z;
         const int64_t col = int64_t{blockIdx.x % tiles} * blockDim.x + threadIdx.x;
-        const int row = threadIdx.y;
-        const int rows = blockDim.y;
+        const auto row = static_cast<int>(blockIdx.y * blockDim.y + threadIdx.y);
+        const auto rows = static_cast<int>(gridDim.y * blockDim.y);
         first = (slab * sizes.dim + row) * packs + col;
         step = rows * packs;
         const bool is_there = slab < sizes.outer && col < packs;
@@ -55,8 +57,18 @@ struct Column {
 // lifted_exp(x - m).
 template <class T>
 struct Sets {
+    using Pair = Normalizer<ComputeOf<T>>;
     uint4 m;
     ComputeOf<T> d[kWidest<T>];
+
+    // Return and store the pair of column i.
+    __device__ Pair pair(int i) const {
+        return {static_cast<ComputeOf<T>>(reinterpret_cast<const T*>(&m)[i]), d[i]};
+    }
+    __device__ void set(int i, Pair pair) {
+        reinterpret_cast<T*>(&m)[i] = static_cast<T>(pair.m);
+        d[i] = pair.d;
+    }
 };
 
 // Returns the larger element of each column.
@@ -88,9 +100,72 @@ __device__ Compute factor_of(Compute m, Compute larger) {
     return lifted_exp<T>(m - base_of(larger)) / static_cast<Compute>(kLift<T>);
 }
 
-// Merges the sets of all threads with the same columns, first in the warp, then in the block; each of these threads
-// gets the result. kMaxima: true if sets have maxima; gradients have only sums.
+// Merges `count` pairs of a column. pair_at(k) returns the k-th. kMaxima: true if pairs have maxima; gradients have only
+// sums.
+template <bool kMaxima, class T, class PairAt>
+__device__ auto merged_pairs(int count, PairAt pair_at) {
+    using Compute = ComputeOf<T>;
+    [[maybe_unused]] constexpr int kUnroll =
+        sizeof(T) == 8 ? 1 : 4;  // the exponential of doubles takes many registers
+    Normalizer<Compute> all = Normalizer<Compute>::of_none();
+    if constexpr (kMaxima) {
+#pragma unroll kUnroll
+        for (int k = 0; k < count; ++k) all.m = fmax(all.m, pair_at(k).m);
+    }
+#pragma unroll kUnroll
+    for (int k = 0; k < count; ++k) {
+        const Normalizer<Compute> pair = pair_at(k);
+        all.d += kMaxima ? pair.d * factor_of<T>(pair.m, all.m) : pair.d;
+    }
+    return all;
+}
+
+// The messages of a tile's blocks: behind the sets in shared memory, the number of bytes that have arrived, and the
+// pairs of all columns from each block. (On GPUs without clusters, a tile has one block.)
+template <class T>
+__device__ uint64_t* arrived_of(const Tiling& tiling) {
+    return reinterpret_cast<uint64_t*>(shared_bytes + 2 * tiling.join_bytes -
+                                       message_bytes<ComputeOf<T>>(tiling));
+}
+template <class T>
+__device__ void expect_pairs([[maybe_unused]] const Tiling& tiling) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+    constexpr unsigned kBytes = sizeof(typename Sets<T>::Pair);
+    expect_messages(arrived_of<T>(tiling),
+                    static_cast<unsigned>(tiling.width * tiling.blocks) * kBytes);
+#endif
+}
+// Sends each column's pair to all blocks of the tile, and merges those of all blocks. sets: a set per pack of the tile's
+// row, with the block's pairs. All threads of the block must call it.
 template <bool kMaxima, class T>
+__device__ void merge_in_cluster([[maybe_unused]] Sets<T>* sets, [[maybe_unused]] int thread,
+                                 [[maybe_unused]] const Tiling& tiling) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+    uint64_t* const arrived = arrived_of<T>(tiling);
+    auto* const inbox = reinterpret_cast<typename Sets<T>::Pair*>(arrived + 2);
+    __cluster_barrier_wait();
+    const auto cluster = cooperative_groups::this_cluster();
+    const auto rank = static_cast<int>(blockIdx.y);
+    for (int i = thread; i < tiling.width * tiling.blocks; i += tiling.threads) {
+        const int col = i % tiling.width, to = i / tiling.width;
+        send(sets[col / kWidest<T>].pair(col % kWidest<T>),
+             cluster.map_shared_rank(inbox + rank * tiling.width + col, to),
+             cluster.map_shared_rank(arrived, to));
+    }
+    wait_for_messages(arrived);
+    for (int col = thread; col < tiling.width; col += tiling.threads) {
+        sets[col / kWidest<T>].set(col % kWidest<T>,
+                                   merged_pairs<kMaxima, T>(tiling.blocks, [&](int block) {
+                                       return inbox[block * tiling.width + col];
+                                   }));
+    }
+    __syncthreads();
+#endif
+}
+
+// Merges the sets of all threads with the same columns, first in the warp, then in the block and in the cluster; each of
+// these threads gets the result.
+template <bool kMaxima, bool kCluster, class T>
 __device__ void merge_columns(Sets<T>& mine, const Tiling& tiling) {
     using Compute = ComputeOf<T>;
     const int thread = threadIdx.y * blockDim.x + threadIdx.x;  // within the tile
@@ -115,8 +190,6 @@ __device__ void merge_columns(Sets<T>& mine, const Tiling& tiling) {
 
     // Each warp stores one set per pack of the tile's row; then one thread per column merges the column's sets.
     const int warps = tiling.threads / 32;
-    [[maybe_unused]] constexpr int kUnroll =
-        sizeof(T) == 8 ? 1 : 4;  // the exponential of doubles takes many registers
     Sets<T>* const sets =
         reinterpret_cast<Sets<T>*>(shared_bytes) + threadIdx.z * warps * tiling.lanes;
     if (thread % 32 < tiling.lanes) sets[thread / 32 * tiling.lanes + threadIdx.x] = mine;
@@ -124,36 +197,22 @@ __device__ void merge_columns(Sets<T>& mine, const Tiling& tiling) {
     for (int col = thread; col < tiling.width; col += tiling.threads) {
         Sets<T>* const column = sets + col / kWidest<T>;
         const int i = col % kWidest<T>;
-        const auto max_of = [&](int warp) -> T& {
-            return reinterpret_cast<T*>(&column[warp * tiling.lanes].m)[i];
-        };
-        Compute d = 0;
-        if constexpr (kMaxima) {
-            auto m = -static_cast<Compute>(INFINITY);
-#pragma unroll kUnroll
-            for (int w = 0; w < warps; ++w) m = fmax(m, static_cast<Compute>(max_of(w)));
-#pragma unroll kUnroll
-            for (int w = 0; w < warps; ++w) {
-                d += column[w * tiling.lanes].d[i] *
-                     factor_of<T>(static_cast<Compute>(max_of(w)), m);
-            }
-            max_of(0) = static_cast<T>(m);
-        } else {
-#pragma unroll kUnroll
-            for (int w = 0; w < warps; ++w) d += column[w * tiling.lanes].d[i];
-        }
-        column->d[i] = d;
+        column->set(i, merged_pairs<kMaxima, T>(
+                           warps, [&](int warp) { return column[warp * tiling.lanes].pair(i); }));
     }
     __syncthreads();
+    if constexpr (kCluster) merge_in_cluster<kMaxima>(sets, thread, tiling);
     mine = sets[threadIdx.x];
 }
 
-template <class Operation, int kPacks>
+// kCluster: true if a cluster of blocks shares a tile.
+template <class Operation, int kPacks, bool kCluster>
 __global__ void __launch_bounds__(1024)
     any_axis_registers_kernel(Operation operation, Sizes sizes, Tiling tiling) {
     using T = typename Operation::Element;
     using Compute = ComputeOf<T>;
     constexpr int kInputs = Operation::kInputs;
+    if constexpr (kCluster) expect_pairs<T>(tiling);
     const Column<T> column(sizes, tiling);
     const uint4 nothing = filled_pack(Operation::nothing());
     uint4 held[kInputs][kPacks];
@@ -178,7 +237,7 @@ __global__ void __launch_bounds__(1024)
             sets.d[i] += Operation::term(x, base_of(own.of[i]));
         });
     }
-    merge_columns<Operation::kHasMaximum>(sets, tiling);
+    merge_columns<Operation::kHasMaximum, kCluster>(sets, tiling);
 
     const Numbers<T> all = numbers_of<T>(sets.m);
     Compute last[kWidest<T>];

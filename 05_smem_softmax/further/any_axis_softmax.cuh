@@ -8,7 +8,8 @@
 //              packs, for any inner; all packs of a thread cover the same columns
 //   traffic    1 read + 1 write per element; 2 reads if a tile with 32 bytes of every row does not fit
 //   accepts    float, __half, __nv_bfloat16, double; any sizes, any alignment; y may be x
-//   needs      CUDA 12; clusters need compute capability 9.0; below it the kernel reads more tiles twice
+//   needs      CUDA 12.5, as row_teams.cuh; clusters need compute capability 9.0; below it the kernel reads more tiles
+//              twice
 //   rows       as in 03: a column with -inf alone, or with NaN or +inf, becomes NaN
 //   source     ours
 #pragma once
@@ -540,6 +541,10 @@ cudaError_t launch_kernel(void (*kernel)(Operation, Sizes, Tiling), const Operat
     if (blocks > INT_MAX) return cudaErrorInvalidValue;
     const auto shared = static_cast<int>(device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
     cudaError_t error = set_once(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+    const bool is_cluster = tiling.blocks > 1 && tiling.parts == 0;
+    if (error == cudaSuccess && is_cluster) {  // more than 8 blocks need permission
+        error = set_once(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+    }
     if (error != cudaSuccess) return error;
     cudaLaunchAttribute attribute{};
     attribute.id = cudaLaunchAttributeClusterDimension;
@@ -547,12 +552,16 @@ cudaError_t launch_kernel(void (*kernel)(Operation, Sizes, Tiling), const Operat
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(static_cast<unsigned>(blocks));
     config.blockDim = dim3(static_cast<unsigned>((tiling.slabs * tiling.threads + 31) / 32 * 32));
-    if (tiling.packs > 0)
+    if (tiling.packs > 0) {
+        const auto of_tile = static_cast<unsigned>(tiling.blocks);
+        config.gridDim = dim3(config.gridDim.x / of_tile, of_tile);
         config.blockDim = dim3(tiling.lanes, tiling.threads / tiling.lanes, tiling.slabs);
+        attribute.val.clusterDim = {1, of_tile, 1};
+    }
     config.dynamicSmemBytes = tiling.shared_bytes(Operation::kInputs);
     config.stream = stream;
     config.attrs = &attribute;
-    config.numAttrs = tiling.blocks > 1 && tiling.parts == 0 ? 1 : 0;
+    config.numAttrs = is_cluster ? 1 : 0;
     error = cudaLaunchKernelEx(&config, kernel, operation, sizes, tiling);
     if (error != cudaSuccess)
         cudaGetLastError();  // already returned: must not be found again later
@@ -571,12 +580,15 @@ cudaError_t launch_tiling(const Tiling& tiling, const Operation& operation, Size
                                                 operation, of_sums, sizes, stream);
         if (error != cudaSuccess) return error;
     }
-    const auto kernel = tiling.packs == 2   ? any_axis_registers_kernel<Operation, 2 / kInputs>
-                        : tiling.packs == 4 ? any_axis_registers_kernel<Operation, 4 / kInputs>
-                        : tiling.packs == 8 ? any_axis_registers_kernel<Operation, 8 / kInputs>
-                        : tiling.held       ? kernel_for<Operation, Reads::once>(tiling)
-                        : tiling.parts > 0  ? kernel_for<Operation, Reads::second>(tiling)
-                                            : kernel_for<Operation, Reads::twice>(tiling);
+    const bool cluster = tiling.packs > 0 && tiling.blocks > 1;
+    const auto kernel =
+        cluster             ? any_axis_registers_kernel<Operation, 8 / kInputs, true>
+        : tiling.packs == 2 ? any_axis_registers_kernel<Operation, 2 / kInputs, false>
+        : tiling.packs == 4 ? any_axis_registers_kernel<Operation, 4 / kInputs, false>
+        : tiling.packs == 8 ? any_axis_registers_kernel<Operation, 8 / kInputs, false>
+        : tiling.held       ? kernel_for<Operation, Reads::once>(tiling)
+        : tiling.parts > 0  ? kernel_for<Operation, Reads::second>(tiling)
+                            : kernel_for<Operation, Reads::twice>(tiling);
     return launch_kernel(kernel, operation, tiling, sizes, stream);
 }
 

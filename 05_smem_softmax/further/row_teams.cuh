@@ -27,6 +27,23 @@ __device__ void send(Normalizer<Compute> set, Normalizer<Compute>* there, uint64
     const Compute numbers[] = {set.m, set.d};
     cuda::ptx::st_async(&there->m, numbers, arrived);
 }
+
+// Prepares a block for `bytes` bytes of messages. No block may send before all blocks have started. So each block
+// arrives at the cluster's barrier here, and waits at this barrier before it sends.
+__device__ inline void expect_messages(uint64_t* arrived, unsigned bytes) {
+    if (threadIdx.x + threadIdx.y == 0) {
+        cuda::ptx::mbarrier_init(arrived, 1);
+        cuda::ptx::fence_mbarrier_init(cuda::ptx::sem_release, cuda::ptx::scope_cluster);
+        cuda::ptx::mbarrier_arrive_expect_tx(cuda::ptx::sem_release, cuda::ptx::scope_cta,
+                                             cuda::ptx::space_shared, arrived, bytes);
+    }
+    __cluster_barrier_arrive_relaxed();
+}
+__device__ inline void wait_for_messages(uint64_t* arrived) {
+    while (!cuda::ptx::mbarrier_try_wait_parity(cuda::ptx::sem_acquire, cuda::ptx::scope_cluster,
+                                                arrived, 0)) {
+    }
+}
 #endif
 
 // The team of a cluster: blockIdx.x is the row, blockIdx.y the block's rank in the cluster. A block waits for the
@@ -52,19 +69,10 @@ struct Cluster {
         return static_cast<int>(blockIdx.y);
     }
 
-    // No block may send before all blocks have started. So each block arrives at the cluster's barrier here, and
-    // waits at this barrier in exchange(), after it has read x.
     template <class Set>
     __device__ void open(Scratch<Set>& scratch) const {
         if (static_cast<int>(blockIdx.x) < first) __nanosleep(blockIdx.x * apart);
-        if (threadIdx.x == 0) {
-            const unsigned bytes = gridDim.y * sizeof(Set);
-            cuda::ptx::mbarrier_init(&scratch.arrived, 1);
-            cuda::ptx::fence_mbarrier_init(cuda::ptx::sem_release, cuda::ptx::scope_cluster);
-            cuda::ptx::mbarrier_arrive_expect_tx(cuda::ptx::sem_release, cuda::ptx::scope_cta,
-                                                 cuda::ptx::space_shared, &scratch.arrived, bytes);
-        }
-        __cluster_barrier_arrive_relaxed();
+        expect_messages(&scratch.arrived, gridDim.y * static_cast<unsigned>(sizeof(Set)));
     }
     __device__ void leave() const {
         __cluster_barrier_wait();
@@ -78,9 +86,7 @@ struct Cluster {
             send(block, cluster().map_shared_rank(scratch.of_block + rank(), to),
                  cluster().map_shared_rank(&scratch.arrived, to));
         }
-        while (!cuda::ptx::mbarrier_try_wait_parity(
-            cuda::ptx::sem_acquire, cuda::ptx::scope_cluster, &scratch.arrived, 0)) {
-        }
+        wait_for_messages(&scratch.arrived);
         return merge_in_warp(scratch.of_block, blocks);
     }
 #else  // never launched: see largest_cluster
