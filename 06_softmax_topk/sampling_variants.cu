@@ -59,7 +59,7 @@ runner::Variant way(const std::string& name, const std::string& summary,
         namespace sampling = softmax_topk::sampling;
         if (rows == 0) return cudaSuccess;
         return sampling::launch_rows(way, x, rows, cols,
-                                     softmax_stages::draw_of(in_header(options), cols),
+                                     softmax_stages::draws_of(in_header(options), cols),
                                      sampling::chosen_to(columns, probabilities), stream);
     };
     return with(operations::sampling::variant_of(Kind::sample_token, name, summary, launcher));

@@ -257,7 +257,7 @@ TEST_CASE("the same column is drawn, however few places the list has") {
         runner::DeviceBuffer<int32_t> columns(kRows);
         cut_row_kernel<kBlockOfCuts, float>
             <<<kRows, kBlockOfCuts, static_cast<size_t>(room) * sizeof(softmax_topk::Key)>>>(
-                x.data(), kCols, softmax_stages::draw_of(options, kCols), room, Lists<float>{},
+                x.data(), kCols, softmax_stages::draws_of(options, kCols), room, Lists<float>{},
                 chosen_to(columns.data(), nullptr));
         REQUIRE(cudaGetLastError() == cudaSuccess);
         REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
@@ -299,6 +299,109 @@ TEST_CASE("the same column is drawn, however few places the list has") {
                 INFO(name << ", temperature " << temperature << ", top_k " << top_k << ", top_p "
                           << top_p << ", room for " << room);
                 CHECK(drawn(x, options, room) == expected);
+            }
+        }
+    }
+}
+
+// Rows with options of their own, in arrays. Each must draw what it draws if all rows have these options.
+TEMPLATE_TEST_CASE("a row draws the same with options of its own as if all rows had them", "",
+                   float, __nv_bfloat16) {
+    using sampling_tests::Options;
+    struct OfRow {
+        float temperature;
+        int32_t top_k;
+        float top_p, min_p;
+        bool is_valid = true;
+    };
+    const std::vector<OfRow> of_row = {{1, 0, 1, 0},
+                                       {0.7f, 0, 1, 0},
+                                       {0, 0, 1, 0},
+                                       {1, 1, 1, 0},
+                                       {2, 50, 0.9f, 0},
+                                       {1, 1024, 0.5f, 0},
+                                       {1, 1500, 0.5f, 0},
+                                       {1, 1500, 0.01f, 0},
+                                       {1, 0, 0.9f, 0},
+                                       {0.2f, 0, 0.9f, 0},
+                                       {1, 0, 1, 0.2f},
+                                       {3, 0, 0.999f, 0.01f},
+                                       {1, 99999, 0.8f, 0},
+                                       {-1, 0, 1, 0, false},
+                                       {NAN, 0, 1, 0, false},
+                                       {1, -1, 1, 0, false},
+                                       {1, 0, 0, 0, false},
+                                       {1, 0, 1.5f, 0, false},
+                                       {1, 0, 1, -0.1f, false},
+                                       {1, 0, NAN, 0, false}};
+    const auto rows = static_cast<int64_t>(of_row.size());
+    const auto gathered = [&](auto value_of) {
+        std::vector<decltype(value_of(of_row[0]))> values;
+        for (const OfRow& row : of_row) values.push_back(value_of(row));
+        return runner::DeviceBuffer<decltype(value_of(of_row[0]))>(values);
+    };
+    const auto temperatures = gathered([](const OfRow& row) { return row.temperature; });
+    const auto top_ks = gathered([](const OfRow& row) { return row.top_k; });
+    const auto top_ps = gathered([](const OfRow& row) { return row.top_p; });
+    const auto min_ps = gathered([](const OfRow& row) { return row.min_p; });
+    std::vector<uint64_t> numbers;
+    for (int64_t row = 0; row < rows; ++row) numbers.push_back(static_cast<uint64_t>(row * row));
+    const runner::DeviceBuffer<uint64_t> seeds(numbers), offsets(numbers);
+
+    std::mt19937 random(7);
+    std::normal_distribution<float> normal;
+    for (const int64_t cols : {700, 3000}) {
+        std::vector<TestType> elements;  // the first row's elements in all rows
+        for (int64_t col = 0; col < cols; ++col) {
+            const float peaked = -1.5f * std::log(1.f + static_cast<float>(col * 37 % cols));
+            elements.push_back(static_cast<TestType>(col % 2 == 0 ? peaked : normal(random) - 3));
+        }
+        for (int64_t i = cols; i < rows * cols; ++i)
+            elements.push_back(elements[static_cast<size_t>(i % cols)]);
+        const runner::DeviceBuffer<TestType> x(elements);
+        const auto drawn = [&](const Options& options, bool has_workspace) {
+            const auto count = static_cast<size_t>(rows);
+            runner::DeviceBuffer<int32_t> columns(count);
+            runner::DeviceBuffer<float> probabilities(count);
+            size_t bytes = 0;
+            REQUIRE(softmax_stages::sample_workspace_bytes<TestType>(&bytes, rows, cols, options) ==
+                    cudaSuccess);
+            if (!has_workspace) bytes = 0;
+            runner::DeviceBuffer<unsigned char> workspace(bytes);
+            REQUIRE(softmax_stages::sample(x.data(), columns.data(), probabilities.data(), rows,
+                                           cols, options, workspace.data(), bytes,
+                                           nullptr) == cudaSuccess);
+            REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+            return std::pair{columns.download(), probabilities.download()};
+        };
+        for (const bool has_workspace : {true, false}) {
+            Options own;
+            own.temperatures = temperatures.data(), own.top_ks = top_ks.data();
+            own.top_ps = top_ps.data(), own.min_ps = min_ps.data();
+            own.seeds = seeds.data(), own.offsets = offsets.data();
+            const auto [columns, probabilities] = drawn(own, has_workspace);
+            own.log_probabilities = true;
+            const auto [same_columns, logarithms] = drawn(own, has_workspace);
+            CHECK(same_columns == columns);
+            for (size_t row = 0; row < of_row.size(); ++row) {
+                const auto& [temperature, top_k, top_p, min_p, is_valid] = of_row[row];
+                INFO(cols << " columns, temperature " << temperature << ", top_k " << top_k
+                          << ", top_p " << top_p << ", min_p " << min_p
+                          << (has_workspace ? ", workspace" : ""));
+                if (!is_valid) {
+                    CHECK(columns[row] == -1);
+                    CHECK(std::isnan(probabilities[row]));
+                    CHECK(std::isnan(logarithms[row]));
+                    continue;
+                }
+                Options all;
+                all.temperature = temperature, all.top_k = top_k;
+                all.top_p = top_p, all.min_p = min_p;
+                all.seed = all.offset = numbers[row];
+                const auto expected = drawn(all, has_workspace);
+                CHECK(columns[row] == expected.first[row]);
+                CHECK(probabilities[row] == Approx(expected.second[row]));
+                CHECK(logarithms[row] == Approx(std::log(probabilities[row])).margin(1e-6));
             }
         }
     }

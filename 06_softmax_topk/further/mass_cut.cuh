@@ -120,6 +120,7 @@ __device__ void choose_in(const Range<T>& part, Mass target, Mass of, MassOf mas
     // Visits the thread's columns until visit(element, column) returns false, with eight loads in flight.
     const auto visit_until = [&](auto visit) {
         constexpr int kLoads = 8;
+#pragma unroll 1
         for (int64_t first = begin; first < end; first += kLoads) {
             float u[kLoads];
 #pragma unroll

@@ -24,7 +24,16 @@ struct SampleOptions {
     float top_p = 1.f;        // keeps the fewest best columns that together have this probability
     float min_p = 0.f;        // drops columns below this share of the best column's probability
     uint64_t seed = 0;
-    uint64_t offset = 0;  // must differ for each token of a sequence
+    uint64_t offset = 0;             // must differ for each token of a sequence
+    bool log_probabilities = false;  // returns logarithms in place of the probabilities
+    // Arrays of [rows] in device memory, each in place of one option above; nullptr: all rows have that option. A row
+    // with a value out of range gets column -1 and probability NaN.
+    const float* temperatures = nullptr;
+    const int32_t* top_ks = nullptr;
+    const float* top_ps = nullptr;
+    const float* min_ps = nullptr;
+    const uint64_t* seeds = nullptr;
+    const uint64_t* offsets = nullptr;
 };
 
 struct SamplePlan {
@@ -47,16 +56,28 @@ inline bool is_possible(int64_t rows, int64_t cols, const SampleOptions& options
     return rows >= 0 && rows <= INT32_MAX && cols >= 0 && cols <= INT32_MAX && is_valid(options);
 }
 
+// True if rows may differ in what they cut.
+inline bool have_own_cuts(const SampleOptions& options) {
+    return options.temperatures != nullptr || options.top_ks != nullptr ||
+           options.top_ps != nullptr || options.min_ps != nullptr;
+}
+// True if there is a top_k of all rows that cuts.
+inline bool cuts_top_k(const SampleOptions& options, int64_t cols) {
+    return options.top_ks == nullptr && options.top_k > 0 && options.top_k < cols;
+}
+
 // Returns the options in the form that kernels take.
-inline softmax_topk::sampling::Draw draw_of(const SampleOptions& options, int64_t cols) {
-    const int64_t top_k = options.top_k < cols ? options.top_k : 0;
-    return {softmax_topk::kLog2e / options.temperature,
-            softmax_topk::sampling::units_of_best(cols),
-            static_cast<uint32_t>(top_k),
-            options.top_p,
-            options.min_p,
-            options.seed,
-            options.offset};
+inline softmax_topk::sampling::Draws draws_of(const SampleOptions& options, int64_t cols) {
+    const int64_t top_k = cuts_top_k(options, cols) ? options.top_k : 0;
+    return {
+        {softmax_topk::kLog2e / options.temperature, softmax_topk::sampling::units_of_best(cols),
+         static_cast<uint32_t>(top_k), options.top_p, options.min_p, options.seed, options.offset},
+        options.temperatures,
+        options.top_ks,
+        options.top_ps,
+        options.min_ps,
+        options.seeds,
+        options.offsets};
 }
 
 // The workspace holds lists at multiples of 256 bytes, then the workspace of topk().
@@ -76,10 +97,12 @@ SamplePlan sample_plan(int64_t rows, int64_t cols, const SampleOptions& options,
                        size_t bytes = 0) {
     using softmax_topk::kMostK;
     using softmax_topk::sampling::Way;
-    const bool cuts_k = options.top_k > 0 && options.top_k < cols;
-    if (options.temperature == 0.f) return {Way::best, 0, "the best of one read", 0, 0};
-    if (!cuts_k && options.top_p == 1.f && options.min_p == 0.f)
-        return {Way::whole_row, 0, "nothing is cut: one read", 0, 0};
+    const bool cuts_k = cuts_top_k(options, cols);
+    if (!have_own_cuts(options)) {
+        if (options.temperature == 0.f) return {Way::best, 0, "the best of one read", 0, 0};
+        if (!cuts_k && options.top_p == 1.f && options.min_p == 0.f)
+            return {Way::whole_row, 0, "nothing is cut: one read", 0, 0};
+    }
     if (cuts_k && options.top_k > kMostK)
         return {Way::cuts, 0, "more than topk() lists: the row is read for each cut", 0, 0};
     const int64_t listed = cuts_k ? options.top_k : std::min(cols, kMostK);
@@ -108,7 +131,7 @@ cudaError_t sample_workspace_bytes(size_t* bytes, int64_t rows, int64_t cols,
 
 template <class T>
 cudaError_t sample_from_lists(const T* x, int64_t rows, int64_t cols,
-                              const softmax_topk::sampling::Draw& draw, int64_t length,
+                              const softmax_topk::sampling::Draws& draws, int64_t length,
                               const softmax_topk::sampling::Chosen& chosen, void* workspace,
                               size_t bytes, cudaStream_t stream) {
     auto* at = static_cast<unsigned char*>(workspace);
@@ -126,7 +149,7 @@ cudaError_t sample_from_lists(const T* x, int64_t rows, int64_t cols,
     const cudaError_t status = topk(x, nullptr, lists.columns, rows, cols, length,
                                     {lists.elements, lists.log_sum_exp}, at, left, stream);
     if (status != cudaSuccess) return status;
-    return softmax_topk::sampling::launch_from_list(x, rows, cols, draw, lists, chosen, stream);
+    return softmax_topk::sampling::launch_from_list(x, rows, cols, draws, lists, chosen, stream);
 }
 
 // Draws a random column of each row of x and writes the column to columns (int32_t or int64_t). Writes the column's
@@ -141,16 +164,20 @@ cudaError_t sample(const T* x, Index* columns, float* probabilities, int64_t row
     namespace sampling = softmax_topk::sampling;
     if (!is_possible(rows, cols, options)) return cudaErrorInvalidValue;
     if (rows == 0 || cols == 0) return cudaSuccess;
-    if (!is_placed(x) || !is_placed(columns) || !is_placed(probabilities, true))
+    if (!is_placed(x) || !is_placed(columns) || !is_placed(probabilities, true) ||
+        !is_placed(options.temperatures, true) || !is_placed(options.top_ks, true) ||
+        !is_placed(options.top_ps, true) || !is_placed(options.min_ps, true) ||
+        !is_placed(options.seeds, true) || !is_placed(options.offsets, true))
         return cudaErrorInvalidValue;
     const size_t usable = usable_bytes(workspace, bytes);
     const SamplePlan plan = sample_plan<T>(rows, cols, options, this_chip(), usable);
-    const sampling::Draw draw = draw_of(options, cols);
-    const sampling::Chosen chosen = sampling::chosen_to(columns, probabilities);
+    const sampling::Draws draws = draws_of(options, cols);
+    const sampling::Chosen chosen =
+        sampling::chosen_to(columns, probabilities, options.log_probabilities);
     if (plan.way == sampling::Way::list)
-        return sample_from_lists(x, rows, cols, draw, plan.listed, chosen, workspace, usable,
+        return sample_from_lists(x, rows, cols, draws, plan.listed, chosen, workspace, usable,
                                  stream);
-    return sampling::launch_rows(plan.way, x, rows, cols, draw, chosen, stream);
+    return sampling::launch_rows(plan.way, x, rows, cols, draws, chosen, stream);
 }
 
 }  // namespace softmax_stages

@@ -30,11 +30,13 @@ struct Chosen {
     int32_t* narrow;
     int64_t* wide;
     float* probabilities;
+    bool logarithms;  // of the probabilities, in their place
 
     __device__ void put(int64_t row, int64_t col, float probability) const {
         if (narrow != nullptr) narrow[row] = static_cast<int32_t>(col);
         if (wide != nullptr) wide[row] = col;
-        if (probabilities != nullptr) probabilities[row] = probability;
+        if (probabilities != nullptr)
+            probabilities[row] = logarithms ? std::log(probability) : probability;
     }
     __device__ void put_nothing(int64_t row) const { put(row, -1, NAN); }
     // Mark a row for the next launch, and find the mark.
@@ -45,19 +47,19 @@ struct Chosen {
 
     static constexpr int kPutOff = -2;
 };
-inline Chosen chosen_to(int32_t* columns, float* probabilities) {
-    return {columns, nullptr, probabilities};
+inline Chosen chosen_to(int32_t* columns, float* probabilities, bool logarithms = false) {
+    return {columns, nullptr, probabilities, logarithms};
 }
-inline Chosen chosen_to(int64_t* columns, float* probabilities) {
-    return {nullptr, columns, probabilities};
+inline Chosen chosen_to(int64_t* columns, float* probabilities, bool logarithms = false) {
+    return {nullptr, columns, probabilities, logarithms};
 }
 
 // An element this many bits below the best has no mass.
 constexpr float kMassless = 41.f;
 
-// The options in the form that kernels take.
+// The options of a row in the form that kernels take.
 struct Draw {
-    float scale;     // log2(e) / temperature
+    float scale;     // log2(e) / temperature; infinite: the best column
     float units;     // of mass, for the best element
     uint32_t top_k;  // 0: all
     float top_p;
@@ -65,9 +67,43 @@ struct Draw {
     uint64_t seed;
     uint64_t offset;
 
+    // False if an option of a single row is out of range. (Comparisons with NaN are false.)
+    __device__ bool is_valid() const {
+        return scale > 0.f && top_p > 0.f && top_p <= 1.f && min_p >= 0.f && min_p <= 1.f;
+    }
     // Returns the row's random number as a mass from 0 to total - 1.
     __device__ Mass target(int64_t row, Mass total) const {
         return __umul64hi(random_bits(seed, static_cast<uint64_t>(row), offset), total);
+    }
+};
+
+// The options of all rows: those of `all`, or the row's own where there is an array.
+struct Draws {
+    Draw all;
+    const float* temperatures;
+    const int32_t* top_ks;
+    const float* top_ps;
+    const float* min_ps;
+    const uint64_t* seeds;
+    const uint64_t* offsets;
+
+    // Returns a row's options. A temperature or a top_k that is out of range makes the scale NaN, or not positive.
+    __device__ Draw of(int64_t row, int64_t cols) const {
+        Draw draw = all;
+        if (temperatures != nullptr) {
+            const float temperature = temperatures[row];
+            draw.scale = temperature == 0.f ? INFINITY : kLog2e / temperature;
+        }
+        if (top_ks != nullptr) {
+            const int32_t top_k = top_ks[row];
+            draw.top_k = top_k < cols ? static_cast<uint32_t>(top_k) : 0;
+            if (top_k < 0) draw.scale = NAN;
+        }
+        if (top_ps != nullptr) draw.top_p = top_ps[row];
+        if (min_ps != nullptr) draw.min_p = min_ps[row];
+        if (seeds != nullptr) draw.seed = seeds[row];
+        if (offsets != nullptr) draw.offset = offsets[row];
+        return draw;
     }
 };
 
@@ -118,10 +154,11 @@ __device__ float read_parts(Normalizer (&parts)[kThreads / 32], const Range<T>& 
 // Draws without cuts: reads the row once for the pairs of all parts, and the chosen part a second time.
 template <int kThreads, class T>
 __global__ void __launch_bounds__(kThreads)
-    whole_row_kernel(const T* x, int64_t cols, Draw draw, Chosen chosen) {
+    whole_row_kernel(const T* x, int64_t cols, Draws draws, Chosen chosen) {
     __shared__ Normalizer parts[kThreads / 32];
     __shared__ Mass masses[kThreads / 32];
     const int64_t row = blockIdx.x;
+    const Draw draw = draws.of(row, cols);
     const Range<T> all{x + row * cols, 0, cols};
     const float best = read_parts<kThreads>(parts, all, draw.scale);
     if (best == -INFINITY) {
@@ -163,8 +200,9 @@ inline int largest_room() {
     return static_cast<int>(std::min(there, int64_t{kLargestRoom}));
 }
 // Returns the number of keys that a block is to keep: none if nothing is cut, all of a short row.
-inline int room_for(int64_t cols, const Draw& draw) {
-    return draw.top_k > 0 || draw.top_p < 1.f
+inline int room_for(int64_t cols, const Draws& draws) {
+    return draws.all.top_k > 0 || draws.top_ks != nullptr || draws.all.top_p < 1.f ||
+                   draws.top_ps != nullptr
                ? static_cast<int>(std::min<int64_t>(cols, largest_room()))
                : 0;
 }
@@ -253,20 +291,21 @@ struct Lists {
 };
 
 // Draws all rows, or, if there are lists, the rows that from_list_kernel has put off. A list's first element is the
-// row's maximum, and no cut is above its last element.
+// row's maximum. Without top_k, the list has ended before the cut of top_p.
 template <int kThreads, class T>
 __global__ void __launch_bounds__(kThreads)
-    cut_row_kernel(const T* x, int64_t cols, Draw draw, int room, Lists<T> lists, Chosen chosen) {
+    cut_row_kernel(const T* x, int64_t cols, Draws draws, int room, Lists<T> lists, Chosen chosen) {
     __shared__ Normalizer parts[kThreads / 32];
     const int64_t row = blockIdx.x;
     const Range<T> all{x + row * cols, 0, cols};
+    const Draw draw = draws.of(row, cols);
     float best, highest;
     double about = 0;
     if (lists.elements != nullptr) {
         if (!chosen.is_put_off(row)) return;
         const T* const elements = lists.elements + row * lists.length;
         best = static_cast<float>(elements[0]);
-        highest = static_cast<float>(elements[lists.length - 1]);
+        highest = draw.top_k > 0 ? best : static_cast<float>(elements[lists.length - 1]);
         const Weights weights{best, draw.scale, draw.units};
         Mass listed = 0;
         for (int64_t i = threadIdx.x; i < lists.length; i += kThreads)
@@ -275,9 +314,16 @@ __global__ void __launch_bounds__(kThreads)
             all, [&](float u, int64_t) { return u < highest ? weights.mass(u) : Mass{0}; });
         about = static_cast<double>(sum_in_block<kThreads>(listed) + rest);
     } else {
-        best = highest = read_parts<kThreads>(parts, all, draw.scale);
-        if (best == -INFINITY) {
+        const bool is_best = draw.scale == INFINITY;
+        best = highest = read_parts<kThreads>(parts, all, is_best ? kLog2e : draw.scale);
+        if (best == -INFINITY || !draw.is_valid()) {
             if (threadIdx.x == 0) chosen.put_nothing(row);
+            return;
+        }
+        if (is_best) {
+            choose_in<kThreads>(
+                all, 0, 1, [&](float u, int64_t) { return Mass{u == best}; },
+                [&](int64_t col, float) { chosen.put(row, col, 1.f); });
             return;
         }
         for (const Normalizer& part : parts)
@@ -308,18 +354,30 @@ __device__ inline Rough rough_mass(float log_sum_exp, int64_t cols, const Weight
 // exact mass only if the rough mass cannot decide whether a place is before the limit.
 template <int kThreads, bool kIsAll, class T>
 __global__ void __launch_bounds__(kThreads)
-    from_list_kernel(const T* x, int64_t cols, Lists<T> lists, Draw draw, Chosen chosen) {
+    from_list_kernel(const T* x, int64_t cols, Lists<T> lists, Draws draws, Chosen chosen) {
     using BlockScan = cub::BlockScan<Mass, kThreads, cub::BLOCK_SCAN_WARP_SCANS>;
     __shared__ typename BlockScan::TempStorage scratch;
     const int64_t row = blockIdx.x;
+    const Draw draw = draws.of(row, cols);
     const T* elements = lists.elements + row * lists.length;
     const float best = static_cast<float>(elements[0]);
-    if (!(fabsf(best) < INFINITY)) {
+    if (!(fabsf(best) < INFINITY) || !draw.is_valid()) {
         if (threadIdx.x == 0) chosen.put_nothing(row);
         return;
     }
+    if (draw.scale == INFINITY) {
+        if (threadIdx.x == 0) chosen.put(row, lists.columns[row * lists.length], 1.f);
+        return;
+    }
+    if (!kIsAll && draw.top_k > lists.length) {
+        if (threadIdx.x == 0) chosen.put_off(row);
+        return;
+    }
     const Weights weights{best, draw.scale, draw.units};
-    const bool is_listed = threadIdx.x < lists.length;
+    const int64_t length =
+        draw.top_k == 0 ? lists.length : min(lists.length, static_cast<int64_t>(draw.top_k));
+    const bool is_all = kIsAll || draw.top_k > 0;  // the list has all columns that can stay
+    const bool is_listed = threadIdx.x < length;
     const float u = is_listed ? static_cast<float>(elements[threadIdx.x]) : -INFINITY;
     const int32_t col = is_listed ? lists.columns[row * lists.length + threadIdx.x] : 0;
     const Mass mass = weights.mass(u);
@@ -327,10 +385,10 @@ __global__ void __launch_bounds__(kThreads)
     BlockScan(scratch).ExclusiveSum(mass, before, listed);
 
     bool stays = is_listed && weights.weight(u) >= draw.min_p;
-    bool is_settled = kIsAll;
+    bool is_settled = is_all;
     if (draw.top_p < 1.f) {
         Mass total = listed;
-        if (!kIsAll) {
+        if (!is_all) {
             const auto in = [&](Mass low, Mass high) {
                 const auto is_near = [&](Mass end) { return low <= end && end < high; };
                 return (is_listed && is_near(before)) || is_near(listed);
@@ -360,7 +418,7 @@ __global__ void __launch_bounds__(kThreads)
         stays = stays && before < limit;
         is_settled = is_settled || listed >= limit;
     }
-    if (!kIsAll) {
+    if (!is_all) {
         if (!__syncthreads_or(is_settled || (is_listed && !stays))) {
             if (threadIdx.x == 0) chosen.put_off(row);
             return;
@@ -421,10 +479,10 @@ inline int threads_for(int64_t cols) {
 
 // Launches cuts for all rows, or, with lists, for the rows that from_list_kernel has put off.
 template <int kThreads, class T>
-cudaError_t launch_cuts(const T* x, int64_t rows, int64_t cols, const Draw& draw,
+cudaError_t launch_cuts(const T* x, int64_t rows, int64_t cols, const Draws& draws,
                         const Lists<T>& lists, const Chosen& chosen, cudaStream_t stream) {
     const auto kernel = cut_row_kernel<kThreads, T>;
-    const int room = room_for(cols, draw);
+    const int room = room_for(cols, draws);
     if (room > 0) {
         const cudaError_t error =
             warp_softmax::set_once(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -432,51 +490,51 @@ cudaError_t launch_cuts(const T* x, int64_t rows, int64_t cols, const Draw& draw
         if (error != cudaSuccess) return error;
     }
     kernel<<<static_cast<unsigned>(rows), kThreads, static_cast<size_t>(room) * sizeof(Key),
-             stream>>>(x, cols, draw, room, lists, chosen);
+             stream>>>(x, cols, draws, room, lists, chosen);
     return cudaGetLastError();
 }
 
 template <class T>
-cudaError_t launch_from_list(const T* x, int64_t rows, int64_t cols, const Draw& draw,
+cudaError_t launch_from_list(const T* x, int64_t rows, int64_t cols, const Draws& draws,
                              const Lists<T>& lists, const Chosen& chosen, cudaStream_t stream) {
     const auto blocks = static_cast<unsigned>(rows);
     if (lists.length <= kBlockOfShortList) {  // only top-k, or a whole row, is so short
         from_list_kernel<kBlockOfShortList, true>
-            <<<blocks, kBlockOfShortList, 0, stream>>>(x, cols, lists, draw, chosen);
-    } else if (draw.top_k > 0 || lists.length == cols) {
+            <<<blocks, kBlockOfShortList, 0, stream>>>(x, cols, lists, draws, chosen);
+    } else if (draws.all.top_k > 0 || lists.length == cols) {
         from_list_kernel<kLargestBlock, true>
-            <<<blocks, kLargestBlock, 0, stream>>>(x, cols, lists, draw, chosen);
+            <<<blocks, kLargestBlock, 0, stream>>>(x, cols, lists, draws, chosen);
     } else {
         from_list_kernel<kLargestBlock, false>
-            <<<blocks, kLargestBlock, 0, stream>>>(x, cols, lists, draw, chosen);
+            <<<blocks, kLargestBlock, 0, stream>>>(x, cols, lists, draws, chosen);
         const cudaError_t error = cudaGetLastError();
         if (error != cudaSuccess) return error;
-        return launch_cuts<kBlockOfCuts>(x, rows, cols, draw, lists, chosen, stream);
+        return launch_cuts<kBlockOfCuts>(x, rows, cols, draws, lists, chosen, stream);
     }
     return cudaGetLastError();
 }
 
 template <int kThreads, class T>
-cudaError_t launch_rows(Way way, const T* x, int64_t rows, int64_t cols, const Draw& draw,
+cudaError_t launch_rows(Way way, const T* x, int64_t rows, int64_t cols, const Draws& draws,
                         const Chosen& chosen, cudaStream_t stream) {
     const auto blocks = static_cast<unsigned>(rows);
     if (way == Way::best) {
         best_kernel<kThreads><<<blocks, kThreads, 0, stream>>>(x, cols, chosen);
     } else if (way == Way::whole_row) {
-        whole_row_kernel<kThreads><<<blocks, kThreads, 0, stream>>>(x, cols, draw, chosen);
+        whole_row_kernel<kThreads><<<blocks, kThreads, 0, stream>>>(x, cols, draws, chosen);
     } else {
         constexpr int kOfCuts = kThreads == kWarp ? kWarp : kBlockOfCuts;
-        return launch_cuts<kOfCuts>(x, rows, cols, draw, Lists<T>{}, chosen, stream);
+        return launch_cuts<kOfCuts>(x, rows, cols, draws, Lists<T>{}, chosen, stream);
     }
     return cudaGetLastError();
 }
 // Launches any way except Way::list.
 template <class T>
-cudaError_t launch_rows(Way way, const T* x, int64_t rows, int64_t cols, const Draw& draw,
+cudaError_t launch_rows(Way way, const T* x, int64_t rows, int64_t cols, const Draws& draws,
                         const Chosen& chosen, cudaStream_t stream) {
     return threads_for(cols) == kWarp
-               ? launch_rows<kWarp>(way, x, rows, cols, draw, chosen, stream)
-               : launch_rows<kLargestBlock>(way, x, rows, cols, draw, chosen, stream);
+               ? launch_rows<kWarp>(way, x, rows, cols, draws, chosen, stream)
+               : launch_rows<kLargestBlock>(way, x, rows, cols, draws, chosen, stream);
 }
 
 }  // namespace softmax_topk::sampling
