@@ -232,12 +232,16 @@ TEST_CASE("any axis: clusters and second reads, on a device with little shared m
     REQUIRE(softmax.name == "softmax_any_axis");
     int held[2][2] = {};  // [tiles held or not][one block or several]
     int in_parts = 0;
-    const auto holds = [&](auto zero, Shape shape, int cluster, int phase, bool has_scratch) {
+    using Device = smem_softmax::any_axis::Device;
+    int in_clusters = 0;  // in registers
+    const auto holds = [&](auto zero, Shape shape, Device device, int phase, bool has_scratch) {
         using T = decltype(zero);
         const smem_softmax::any_axis::Sizes sizes{shape.rows, shape.cols, shape.inner};
-        auto tiling = smem_softmax::any_axis::tiling_for<T>(sizes, 1, phase, {8192, 12, cluster},
-                                                            has_scratch);
-        ++(tiling.parts > 0 ? in_parts : held[tiling.held][tiling.blocks > 1]);
+        auto tiling = smem_softmax::any_axis::tiling_for<T>(sizes, 1, phase, device, has_scratch);
+        const bool in_cluster = tiling.packs > 0 && tiling.blocks > 1;
+        ++(in_cluster         ? in_clusters
+           : tiling.parts > 0 ? in_parts
+                              : held[tiling.held][tiling.blocks > 1]);
         INFO(runner::text_of(shape) << ", " << tiling.parts << " parts, " << tiling.blocks
                                     << " blocks, held: " << tiling.held);
         const DeviceBuffer<unsigned char> sums(tiling.sums_bytes(sizes, 2 * sizeof(double)));
@@ -268,13 +272,22 @@ TEST_CASE("any axis: clusters and second reads, on a device with little shared m
             for (const int phase : {0, -1}) {
                 for (const bool has_scratch : {false, true}) {
                     if (has_scratch && cluster > 1) continue;
-                    holds(0.f, shape, cluster, phase, has_scratch);
-                    holds(0., shape, cluster, phase, has_scratch);
-                    holds(__half(0.f), shape, cluster, phase, has_scratch);
+                    const Device device{8192, 12, cluster};
+                    holds(0.f, shape, device, phase, has_scratch);
+                    holds(0., shape, device, phase, has_scratch);
+                    holds(__half(0.f), shape, device, phase, has_scratch);
                 }
             }
         }
     }
+    // Clusters with tiles in registers; of 258 rows, the last block of some has none.
+    for (const Shape shape : {Shape{1, 2048, 32}, {2, 258, 64}, {1, 5000, 8}}) {
+        const Device device{227 * 1024, 132, 8, 16};
+        holds(0.f, shape, device, 0, false);
+        holds(0., shape, device, 0, false);
+        holds(__half(0.f), shape, device, 0, false);
+    }
+    CHECK(in_clusters >= 7);
     CHECK(in_parts > 0);
     CHECK(held[0][0] > 0);
     CHECK(held[0][1] > 0);

@@ -255,17 +255,18 @@ TEST_CASE("the same column is drawn, however few places the list has") {
     constexpr int kRows = 2, kCols = 1000;
     const auto drawn = [&](const runner::DeviceBuffer<float>& x, const Options& options, int room) {
         runner::DeviceBuffer<int32_t> columns(kRows);
+        runner::DeviceBuffer<float> probabilities(kRows);
         cut_row_kernel<kBlockOfCuts, float>
             <<<kRows, kBlockOfCuts, static_cast<size_t>(room) * sizeof(softmax_topk::Key)>>>(
                 x.data(), kCols, softmax_stages::draws_of(options, kCols), room, Lists<float>{},
-                chosen_to(columns.data(), nullptr));
+                chosen_to(columns.data(), probabilities.data()));
         REQUIRE(cudaGetLastError() == cudaSuccess);
         REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
-        return columns.download();
+        return std::pair{columns.download(), probabilities.download()};
     };
     std::mt19937 random(5);
     std::normal_distribution<float> normal;
-    // Of a row: its element i, of which the first may be far from all others.
+    // Each function returns element i of a row; the first may be far from all others.
     const std::vector<std::pair<const char*, std::function<float(int)>>> kinds = {
         {"normal", [&](int) { return normal(random); }},
         {"broad", [&](int) { return 30 * normal(random); }},
@@ -294,12 +295,48 @@ TEST_CASE("the same column is drawn, however few places the list has") {
                                                                   {1.f, 999, 0.6f}}) {
             Options options;
             options.temperature = temperature, options.top_k = top_k, options.top_p = top_p;
-            const std::vector<int32_t> expected = drawn(x, options, kCols);
+            const auto expected = drawn(x, options, kCols);
+            for (const int32_t column : expected.first) REQUIRE(column >= 0);
             for (const int room : {8, 100}) {
                 INFO(name << ", temperature " << temperature << ", top_k " << top_k << ", top_p "
                           << top_p << ", room for " << room);
-                CHECK(drawn(x, options, room) == expected);
+                CHECK(drawn(x, options, room) == expected);  // and what stays has the same mass
             }
+        }
+    }
+}
+
+// At a temperature other than 1, a sample says whether the list ends before the cut, and may be wrong: here most of what
+// the list lacks is in the sampled first part of the row, or in none of it.
+TEST_CASE("a list that a sample takes for too short, or for long enough, draws the same") {
+    using sampling_tests::Options;
+    constexpr int64_t kCols = 8000;
+    for (const int64_t first : {1024, 5000}) {
+        std::vector<float> elements(kCols, -100.f);
+        for (int64_t i = 0; i < 1024; ++i)
+            elements[static_cast<size_t>(i)] = 0.0005f * static_cast<float>(i);
+        for (int64_t i = first; i < first + 3000; ++i) elements[static_cast<size_t>(i)] = -1.109f;
+        const runner::DeviceBuffer<float> x(elements);
+        for (const float top_p : {0.3f, 0.4f, 0.5f, 0.6f, 0.7f, 0.8f, 0.9f}) {
+            Options options;
+            options.temperature = 0.8f, options.top_p = top_p;
+            const auto drawn = [&](size_t bytes) {
+                runner::DeviceBuffer<int32_t> column(1);
+                runner::DeviceBuffer<float> probability(1);
+                runner::DeviceBuffer<unsigned char> workspace(bytes);
+                REQUIRE(softmax_stages::sample(x.data(), column.data(), probability.data(), 1,
+                                               kCols, options, workspace.data(), bytes,
+                                               nullptr) == cudaSuccess);
+                REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+                return std::pair{column.download(), probability.download()};
+            };
+            size_t bytes = 0;
+            REQUIRE(softmax_stages::sample_workspace_bytes<float>(&bytes, 1, kCols, options) ==
+                    cudaSuccess);
+            INFO("from " << first << " on, top_p " << top_p);
+            const auto by_list = drawn(bytes), by_cuts = drawn(0);
+            CHECK(by_list.first == by_cuts.first);
+            CHECK(by_list.second[0] == Approx(by_cuts.second[0]));
         }
     }
 }
@@ -333,7 +370,10 @@ TEMPLATE_TEST_CASE("a row draws the same with options of its own as if all rows 
                                        {1, 0, 0, 0, false},
                                        {1, 0, 1.5f, 0, false},
                                        {1, 0, 1, -0.1f, false},
-                                       {1, 0, NAN, 0, false}};
+                                       {1, 0, NAN, 0, false},
+                                       {1e-40f, 0, 1, 0, false},
+                                       {INFINITY, 0, 1, 0, false},
+                                       {1, 0, 1, 1.1f, false}};
     const auto rows = static_cast<int64_t>(of_row.size());
     const auto gathered = [&](auto value_of) {
         std::vector<decltype(value_of(of_row[0]))> values;
@@ -403,6 +443,15 @@ TEMPLATE_TEST_CASE("a row draws the same with options of its own as if all rows 
                 CHECK(probabilities[row] == Approx(expected.second[row]));
                 CHECK(logarithms[row] == Approx(std::log(probabilities[row])).margin(1e-6));
             }
+            // One array alone, with a common option beside it.
+            Options alone;
+            alone.seeds = seeds.data();
+            Options all;
+            all.seed = numbers[5];
+            CHECK(drawn(alone, has_workspace).first[5] == drawn(all, has_workspace).first[5]);
+            alone.top_k = all.top_k = 20;
+            alone.min_ps = min_ps.data(), all.min_p = of_row[10].min_p, all.seed = numbers[10];
+            CHECK(drawn(alone, has_workspace).first[10] == drawn(all, has_workspace).first[10]);
         }
     }
 }

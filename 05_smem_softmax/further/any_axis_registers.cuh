@@ -120,8 +120,8 @@ __device__ auto merged_pairs(int count, PairAt pair_at) {
     return all;
 }
 
-// The messages of a tile's blocks: behind the sets in shared memory, the number of bytes that have arrived, and the
-// pairs of all columns from each block. (On GPUs without clusters, a tile has one block.)
+// Returns the mbarrier of the tile's messages. In shared memory, the sets come first, then this barrier (16 bytes), then
+// the pairs of all columns from each block. (On GPUs without clusters, a tile has one block.)
 template <class T>
 __device__ uint64_t* arrived_of(const Tiling& tiling) {
     return reinterpret_cast<uint64_t*>(shared_bytes + 2 * tiling.join_bytes -
@@ -153,6 +153,7 @@ __device__ void merge_in_cluster([[maybe_unused]] Sets<T>* sets, [[maybe_unused]
              cluster.map_shared_rank(arrived, to));
     }
     wait_for_messages(arrived);
+    __syncthreads();  // all threads have sent the block's pairs
     for (int col = thread; col < tiling.width; col += tiling.threads) {
         sets[col / kWidest<T>].set(col % kWidest<T>,
                                    merged_pairs<kMaxima, T>(tiling.blocks, [&](int block) {
@@ -188,7 +189,8 @@ __device__ void merge_columns(Sets<T>& mine, const Tiling& tiling) {
     }
     if (tiling.threads <= max(32, tiling.lanes)) return;
 
-    // Each warp stores one set per pack of the tile's row; then one thread per column merges the column's sets.
+    // Each warp stores one set per pack of the tile's row; then one thread per column merges the column's sets. (A row of
+    // more than 32 packs has one row of threads, so it does not come here.)
     const int warps = tiling.threads / 32;
     Sets<T>* const sets =
         reinterpret_cast<Sets<T>*>(shared_bytes) + threadIdx.z * warps * tiling.lanes;

@@ -34,7 +34,7 @@ struct Tiling {
     int threads;        // per tile; threads * pack is a multiple of width
     int lanes;          // lanes of a warp before columns repeat; 0: no repetition in every warp
     int slabs;          // tiles per block: the same columns of neighbouring slabs
-    int blocks;         // or blocks per tile, in a cluster
+    int blocks;         // per tile: of a cluster, or of two launches; if more than 1, slabs is 1
     bool held;          // true if a tile stays on the chip between its read and its write
     int parts;          // parts of a tile in a first launch that computes only sums; or 0
     void* sums;         // device memory for the sums of that first launch

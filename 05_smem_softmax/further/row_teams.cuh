@@ -31,7 +31,7 @@ __device__ void send(Normalizer<Compute> set, Normalizer<Compute>* there, uint64
 // Prepares a block for `bytes` bytes of messages. No block may send before all blocks have started. So each block
 // arrives at the cluster's barrier here, and waits at this barrier before it sends.
 __device__ inline void expect_messages(uint64_t* arrived, unsigned bytes) {
-    if (threadIdx.x + threadIdx.y == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
         cuda::ptx::mbarrier_init(arrived, 1);
         cuda::ptx::fence_mbarrier_init(cuda::ptx::sem_release, cuda::ptx::scope_cluster);
         cuda::ptx::mbarrier_arrive_expect_tx(cuda::ptx::sem_release, cuda::ptx::scope_cta,

@@ -9,8 +9,8 @@
 //   traffic    mostly one read and a sample; more if the guess was wrong, or if the cut goes through many equal
 //              elements
 //   order      as in the lesson: of equal elements the lower columns stay
-//   source     Floyd & Rivest 1975, "Expected time bounds for selection": a sample gives two elements with the wanted
-//              one between them; Alabi et al. 2012, "Fast k-selection algorithms for graphics processing units", which
+//   source     Floyd & Rivest 1975, "Expected time bounds for selection": a sample yields two elements that enclose the
+//              required one; Alabi et al. 2012, "Fast k-selection algorithms for graphics processing units", which
 //              chooses digits by the number of elements, here also by probability
 #pragma once
 #include <cfloat>
@@ -63,7 +63,8 @@ __device__ uint32_t order_of(float u) {
 template <class T>
 __device__ float with_order(uint32_t order) {
     constexpr int kFurther = 32 - kKeyBits<T>;
-    const bool is_negative = order >> (kKeyBits<T> - 1) == 0;  // the further bits are inverted, too
+    // The further bits of negative numbers are inverted as well.
+    const bool is_negative = order >> (kKeyBits<T> - 1) == 0;
     return number_of((order << kFurther) | (is_negative ? (1u << kFurther) - 1 : 0));
 }
 
@@ -186,8 +187,9 @@ __device__ int part_with(const Mass (&of_part)[kParts], Mass& target) {
 
 // ---------------------------------------------------------------- bins
 
-// One bin per thread: the number of its elements, and their mass, in three sums of 14 bits each. (Shared memory adds up
-// 32 bits at once. For a sum of 64 bits, each thread tries until no other thread has changed the sum meanwhile.)
+// One bin per thread: the number of its elements, and a sum of 32 bits for each of the three 14-bit digits of their
+// masses. (Shared memory adds 32-bit numbers atomically in one instruction; an addition of 64 bits is a loop of
+// compare-and-swap.)
 template <int kThreads>
 struct Bins {
     static constexpr int kParts = 3, kBits = 14;  // the sums of 2^18 elements do not overflow
@@ -195,7 +197,7 @@ struct Bins {
     int count[kThreads];
 
     __device__ void clear() {
-        __syncthreads();  // all threads have read what the bins had
+        __syncthreads();  // all threads have finished with the old contents
         for (unsigned(&bits)[kThreads] : mass) bits[threadIdx.x] = 0;
         count[threadIdx.x] = 0;
         __syncthreads();
@@ -217,7 +219,7 @@ struct Bins {
 };
 
 // Returns the key for which all larger keys have less mass than `limit` (above 0), but have no less together with the
-// key itself: the last key that stays if the first keys must make up this mass. for_each(visit) calls visit(key, mass)
+// key itself: the last key that stays if the largest keys are kept until they reach this mass. for_each(visit) calls visit(key, mass)
 // for each of the thread's elements, up to 2^18 in all; no two have the same key, and no key is above `high`. Every
 // pass sorts the keys that are still possible into one bin per thread, and finds the bin with this key.
 template <int kThreads, class ForEach>
@@ -270,17 +272,17 @@ template <int kThreads>
 struct Search {
     Key* list;
     int room;                     // places in the list
-    int listed;                   // keys that there are, also if the list has no room for them
+    int listed;                   // keys found, including those for which the list has no place
     Mass of_part[kThreads / 32];  // each warp has a part of the row: the mass above the window
     float low, high;              // the window
-    int first, last;              // ranks in the sample that limit the window,
+    int first, last;              // ranks in the sample of the window's first and last element,
     int first_bin, last_bin;      // and their bins
     int32_t column;               // the last of equal elements that stays
     Bins<kThreads> bins;
 
     __device__ int stored() const { return min(listed, room); }
     __device__ void clear() {
-        __syncthreads();  // all threads have read what it had
+        __syncthreads();  // all threads have finished with the old contents
         if (threadIdx.x == 0) listed = 0;
         __syncthreads();
     }
@@ -320,21 +322,23 @@ struct Search {
     }
 };
 
-// A sample of about `count` columns: of a row's sectors of 32 bytes, every so many-th.
+// A sample of `count` columns of a row: segments of 32 bytes at equal distances, from the row's beginning to its end.
 template <class T>
 struct Sample {
-    static constexpr int kSector = 32 / sizeof(T);
-    int64_t apart;  // columns from one sampled sector to the next
+    static constexpr int kSegment = 32 / sizeof(T), kFraction = 16;
+    int64_t apart;  // segments of the row from one of the sample to the next, in units of 2^-16
 
     __device__ Sample(const Range<T>& row, int count)
-        : apart(max(int64_t{1}, row.end / count) * kSector) {}
-    __device__ int64_t column(int i) const { return i / kSector * apart + i % kSector; }
+        : apart((row.end / kSegment << kFraction) / max(1, count / kSegment)) {}
+    __device__ int32_t column(int i) const {
+        return static_cast<int32_t>(i / kSegment * apart >> kFraction) * kSegment + i % kSegment;
+    }
 };
 
 // Lists a sample of the elements from `low` to `high`.
 template <int kThreads, class T>
 __device__ void sample_row(Search<kThreads>& search, const Range<T>& row, float low, float high) {
-    constexpr int kLoads = 16;
+    constexpr int kLoads = 8;
     const Sample<T> sample(row, search.room);
     search.clear();
     for (int begin = 0; begin < search.room; begin += kLoads * kThreads) {
@@ -344,10 +348,9 @@ __device__ void sample_row(Search<kThreads>& search, const Range<T>& row, float 
         const auto column = [&](int i) { return sample.column(place(i)); };
         T u[kLoads];
         unsigned inside = 0;
+        // Loads without a branch, so that all are in flight together.
 #pragma unroll
-        for (int i = 0; i < kLoads;
-             ++i)  // without a branch, so that all loads are in flight together
-            u[i] = row.row[min(column(i), row.end - 1)];
+        for (int i = 0; i < kLoads; ++i) u[i] = row.row[min(int64_t{column(i)}, row.end - 1)];
 #pragma unroll
         for (int i = 0; i < kLoads; ++i) {
             const auto each = static_cast<float>(u[i]);
@@ -358,14 +361,13 @@ __device__ void sample_row(Search<kThreads>& search, const Range<T>& row, float 
 #pragma unroll
         for (int i = 0; i < kLoads; ++i) {
             if ((inside >> i & 1) != 0)
-                search.list[at++] =
-                    key_of(static_cast<float>(u[i]), static_cast<int32_t>(column(i)));
+                search.list[at++] = key_of(static_cast<float>(u[i]), column(i));
         }
     }
     __syncthreads();
 }
 
-// A cut that a search looks for. It lies from `low` to `high`. measured: the measure of the elements from `low` on. limit:
+// The cut that a search looks for, between `low` and `high`. measured: the measure of the elements from `low` on. limit:
 // the measure of the elements that are to stay. (Before the first read, both are estimates.)
 struct Sought {
     float low, high;
@@ -374,8 +376,8 @@ struct Sought {
 
 // Guesses the window of a cut from the listed sample, of which each element stands for `scale` elements of the row.
 // Sorts the sample into kThreads bins of equal width. The cut is where the elements from `low` up to the cut have the
-// measure that is not to stay. (Most elements below a cut are many and light, so a sample knows their measure better
-// than that of the elements above it, of which few can have almost all.) The window consists of the bin that contains
+// measure that is not to stay. (The elements below a cut are many and light, so a sample estimates their measure well. A
+// few elements above it may have almost all of the measure, and a sample may miss them.) The window consists of the bin that contains
 // this place, and of the bins with the `margin` elements of the sample before and after it; its limits are the largest
 // and the smallest element in these bins. If the sample has fewer elements before or after, the window extends to
 // `high` or `low`. A bin with more than `most` elements has no margin.
@@ -387,7 +389,7 @@ __device__ void guess_window(Search<kThreads>& search, const Sought& sought, dou
     float lowest = high;
     search.for_each([&](float u, int32_t) { lowest = fminf(lowest, u); });
     lowest = -max_in_block<kThreads>(-lowest);
-    // In double: a difference of floats may be infinite, and its reciprocal, too.
+    // In double, because a difference of floats may overflow, and so may the reciprocal of a denormal difference.
     const double range = double{high} - double{lowest};
     const double bins_of = range > 0 ? kThreads / range : 0;
     const auto bin_of = [&](float u) {
@@ -415,7 +417,7 @@ __device__ void guess_window(Search<kThreads>& search, const Sought& sought, dou
     const double below_cut = fmax(0., sought.measured - sought.limit);
     const double below = scale * static_cast<double>(all_mass - mass_before - mass);
     const double up_to = scale * static_cast<double>(all_mass - mass_before);
-    if (thread == 0) {  // before the first bin, unless a bin has this place
+    if (thread == 0) {  // above all bins, unless a bin contains the place
         search.first = -margin;
         search.last = max(0, margin - 1);
     }
@@ -539,8 +541,8 @@ __device__ Searched cut_at(Search<kThreads>& search, const Range<T>& row, double
     const double share = static_cast<double>(row.end) / search.room;
     bool is_read = false;     // the row's total is known
     bool is_sampled = false;  // the list has elements from low to high
-    // This many elements of the sample stand for as many elements of the row as the list has places. The margins of a
-    // window take less than two thirds of the list; its own bin takes the rest.
+    // The number of elements of the sample that represent `room` elements of the row. The margins of a window take less
+    // than two thirds of the list; its own bin takes the rest.
     const auto most = static_cast<int>(int64_t{search.room} * search.room / row.end);
     for (;;) {
         float from = sought.low, to = sought.high;

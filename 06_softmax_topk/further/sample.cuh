@@ -7,8 +7,8 @@
 //   timed      sample
 //   new here   sample_plan(): a pure function that decides whether to find cuts in a list of the best elements or
 //              by reading the row again
-//   traffic    one read, plus a second read of one warp's part of the row; with cuts one read, but more if a list
-//              is too short
+//   traffic    one read, plus a second read of one warp's part of the row; with cuts mostly one or two reads, and more
+//              for each cut if a list is too short
 //   accepts    float, __half, __nv_bfloat16; int32_t and int64_t columns; up to 2^31 - 1 rows and columns
 //   rows       with NaN or +inf, or with -inf alone, have no distribution: column -1, probability NaN
 #pragma once
@@ -25,7 +25,7 @@ struct SampleOptions {
     float min_p = 0.f;        // drops columns below this share of the best column's probability
     uint64_t seed = 0;
     uint64_t offset = 0;             // must differ for each token of a sequence
-    bool log_probabilities = false;  // returns logarithms in place of the probabilities
+    bool log_probabilities = false;  // stores logarithms instead of probabilities
     // Arrays of [rows] in device memory, each in place of one option above; nullptr: all rows have that option. A row
     // with a value out of range gets column -1 and probability NaN.
     const float* temperatures = nullptr;
@@ -56,12 +56,12 @@ inline bool is_possible(int64_t rows, int64_t cols, const SampleOptions& options
     return rows >= 0 && rows <= INT32_MAX && cols >= 0 && cols <= INT32_MAX && is_valid(options);
 }
 
-// True if rows may differ in what they cut.
+// True if rows may have different cuts or temperatures.
 inline bool have_own_cuts(const SampleOptions& options) {
     return options.temperatures != nullptr || options.top_ks != nullptr ||
            options.top_ps != nullptr || options.min_ps != nullptr;
 }
-// True if there is a top_k of all rows that cuts.
+// True if one top_k applies to all rows and is smaller than the row.
 inline bool cuts_top_k(const SampleOptions& options, int64_t cols) {
     return options.top_ks == nullptr && options.top_k > 0 && options.top_k < cols;
 }
@@ -69,15 +69,16 @@ inline bool cuts_top_k(const SampleOptions& options, int64_t cols) {
 // Returns the options in the form that kernels take.
 inline softmax_topk::sampling::Draws draws_of(const SampleOptions& options, int64_t cols) {
     const int64_t top_k = cuts_top_k(options, cols) ? options.top_k : 0;
-    return {
-        {softmax_topk::kLog2e / options.temperature, softmax_topk::sampling::units_of_best(cols),
-         static_cast<uint32_t>(top_k), options.top_p, options.min_p, options.seed, options.offset},
-        options.temperatures,
-        options.top_ks,
-        options.top_ps,
-        options.min_ps,
-        options.seeds,
-        options.offsets};
+    const float scale =
+        options.temperature == 0.f ? INFINITY : softmax_topk::kLog2e / options.temperature;
+    return {{scale, softmax_topk::sampling::units_of_best(cols), static_cast<uint32_t>(top_k),
+             options.top_p, options.min_p, options.seed, options.offset},
+            options.temperatures,
+            options.top_ks,
+            options.top_ps,
+            options.min_ps,
+            options.seeds,
+            options.offsets};
 }
 
 // The workspace holds lists at multiples of 256 bytes, then the workspace of topk().
@@ -153,10 +154,11 @@ cudaError_t sample_from_lists(const T* x, int64_t rows, int64_t cols,
 }
 
 // Draws a random column of each row of x and writes the column to columns (int32_t or int64_t). Writes the column's
-// probability among the columns that stay to probabilities, unless nullptr. The same x, options and rows give the
-// same columns in every run. Returns cudaErrorInvalidValue for a temperature below 0 or with an infinite
-// reciprocal, top_k below 0, top_p outside of (0, 1], or min_p outside of [0, 1]. Does nothing for rows without
-// columns.
+// probability among the columns that stay to probabilities, unless nullptr; with log_probabilities, the logarithm of this
+// float. The same x, options and rows give the same columns in every run. Returns cudaErrorInvalidValue for a null or
+// misaligned pointer (probabilities and the arrays of options may be nullptr), a temperature that is negative, infinite
+// or has an infinite reciprocal, top_k below 0, top_p outside of (0, 1], or min_p outside of [0, 1]. The host does not
+// check the values of arrays: see SampleOptions. Does nothing for rows without columns.
 template <class T, class Index>
 cudaError_t sample(const T* x, Index* columns, float* probabilities, int64_t rows, int64_t cols,
                    const SampleOptions& options, void* workspace, size_t bytes,

@@ -7,8 +7,8 @@
 //              probability
 //   order      temperature, top-k, top-p of the columns left by top-k, min-p, as in Hugging Face's transformers; of
 //              equal elements the lower columns stay, as in a stable sort
-//   traffic    one read, plus a second read of one warp's part of the row; with cuts one read, and another if a list
-//              is too short
+//   traffic    one read, plus a second read of one warp's part of the row; with cuts mostly one or two reads, and more
+//              for each cut if a list is too short
 //   accepts    float, __half, __nv_bfloat16; int32_t and int64_t columns; up to 2^31 - 1 columns; any address
 //   rows       with NaN or +inf, or with -inf alone, have no distribution: column -1, probability NaN
 //   source     Holtzman et al. 2020 (top-p), Nguyen et al. 2024, "Turning up the heat" (min-p)
@@ -30,7 +30,7 @@ struct Chosen {
     int32_t* narrow;
     int64_t* wide;
     float* probabilities;
-    bool logarithms;  // of the probabilities, in their place
+    bool logarithms;  // true: store logarithms instead of probabilities
 
     __device__ void put(int64_t row, int64_t col, float probability) const {
         if (narrow != nullptr) narrow[row] = static_cast<int32_t>(col);
@@ -67,13 +67,9 @@ struct Draw {
     uint64_t seed;
     uint64_t offset;
 
-    // False if an option of a single row is out of range. (Comparisons with NaN are false.)
+    // False if one of the row's options is out of range. (Comparisons with NaN are false.)
     __device__ bool is_valid() const {
         return scale > 0.f && top_p > 0.f && top_p <= 1.f && min_p >= 0.f && min_p <= 1.f;
-    }
-    // Returns the row's random number as a mass from 0 to total - 1.
-    __device__ Mass target(int64_t row, Mass total) const {
-        return __umul64hi(random_bits(seed, static_cast<uint64_t>(row), offset), total);
     }
 };
 
@@ -87,12 +83,13 @@ struct Draws {
     const uint64_t* seeds;
     const uint64_t* offsets;
 
-    // Returns a row's options. A temperature or a top_k that is out of range makes the scale NaN, or not positive.
+    // Returns a row's options, but for seed and offset. A temperature or a top_k out of range makes the scale NaN, or not positive.
     __device__ Draw of(int64_t row, int64_t cols) const {
         Draw draw = all;
         if (temperatures != nullptr) {
             const float temperature = temperatures[row];
-            draw.scale = temperature == 0.f ? INFINITY : kLog2e / temperature;
+            draw.scale = kLog2e / temperature;
+            if (!(draw.scale <= FLT_MAX)) draw.scale = temperature == 0.f ? INFINITY : NAN;
         }
         if (top_ks != nullptr) {
             const int32_t top_k = top_ks[row];
@@ -101,9 +98,14 @@ struct Draws {
         }
         if (top_ps != nullptr) draw.top_p = top_ps[row];
         if (min_ps != nullptr) draw.min_p = min_ps[row];
-        if (seeds != nullptr) draw.seed = seeds[row];
-        if (offsets != nullptr) draw.offset = offsets[row];
         return draw;
+    }
+    // Returns the row's random number as a mass from 0 to total - 1. (Only now does a kernel load seed and offset, so they
+    // occupy no registers before.)
+    __device__ Mass target(int64_t row, Mass total) const {
+        const uint64_t seed = seeds == nullptr ? all.seed : seeds[row];
+        const uint64_t offset = offsets == nullptr ? all.offset : offsets[row];
+        return __umul64hi(random_bits(seed, static_cast<uint64_t>(row), offset), total);
     }
 };
 
@@ -122,10 +124,10 @@ struct Place {
     Mass total;
 };
 template <int kThreads>
-__device__ Place place_of(const Mass (&parts)[kThreads / 32], const Draw& draw, int64_t row) {
+__device__ Place place_of(const Mass (&parts)[kThreads / 32], const Draws& draws, int64_t row) {
     Mass total = 0;
     for (const Mass part : parts) total += part;
-    Mass target = draw.target(row, total);
+    Mass target = draws.target(row, total);
     const int part = part_with(parts, target);
     return {part, target, total};
 }
@@ -171,7 +173,7 @@ __global__ void __launch_bounds__(kThreads)
         masses[threadIdx.x] = static_cast<Mass>(part.d * share * draw.units);
     }
     __syncthreads();
-    const Place place = place_of<kThreads>(masses, draw, row);
+    const Place place = place_of<kThreads>(masses, draws, row);
     // Masses are relative to the part's own best: relative to the row's best, they might all be 0.
     const Weights in_part{parts[place.part].m, draw.scale, draw.units};
     choose_in<kThreads>(
@@ -224,11 +226,12 @@ __device__ Mass guessed_mass(const Range<T>& row, MassOf mass_of) {
                              static_cast<double>(sums[1]));
 }
 
-// Draws with any cuts. Finds each cut by reading the row again. best: the row's maximum, which is finite. highest: the
-// cut of top_p is not above this element. about: an estimate of the row's mass.
+// Draws with any cuts. Finds each cut with a sample and at least one read of the row. best: the row's maximum, which is
+// finite. highest: the cut of top_p is not above this element. about: an estimate of the row's mass.
 template <int kThreads, class T>
-__device__ void choose_by_cuts(const T* x, int64_t row, int64_t cols, const Draw& draw, int room,
-                               float best, float highest, double about, const Chosen& chosen) {
+__device__ void choose_by_cuts(const T* x, int64_t row, int64_t cols, const Draws& draws,
+                               const Draw& draw, int room, float best, float highest, double about,
+                               const Chosen& chosen) {
     __shared__ Search<kThreads> search;
     if (threadIdx.x == 0) {
         search.list = reinterpret_cast<Key*>(listed_bytes);
@@ -273,7 +276,7 @@ __device__ void choose_by_cuts(const T* x, int64_t row, int64_t cols, const Draw
         measure_parts<kThreads>(search.of_part, all, mass_that_stays);
     }
     __syncthreads();
-    const Place place = place_of<kThreads>(search.of_part, draw, row);
+    const Place place = place_of<kThreads>(search.of_part, draws, row);
     choose_in<kThreads>(
         part_of(all, place.part, kThreads / 32), place.target, search.of_part[place.part],
         mass_that_stays, [&](int64_t col, float u) {
@@ -291,7 +294,8 @@ struct Lists {
 };
 
 // Draws all rows, or, if there are lists, the rows that from_list_kernel has put off. A list's first element is the
-// row's maximum. Without top_k, the list has ended before the cut of top_p.
+// row's maximum. At temperature 1, the list of a row without top_k has ended before the cut of top_p; at any other
+// temperature, this is a guess.
 template <int kThreads, class T>
 __global__ void __launch_bounds__(kThreads)
     cut_row_kernel(const T* x, int64_t cols, Draws draws, int room, Lists<T> lists, Chosen chosen) {
@@ -305,13 +309,14 @@ __global__ void __launch_bounds__(kThreads)
         if (!chosen.is_put_off(row)) return;
         const T* const elements = lists.elements + row * lists.length;
         best = static_cast<float>(elements[0]);
-        highest = draw.top_k > 0 ? best : static_cast<float>(elements[lists.length - 1]);
+        const auto last = static_cast<float>(elements[lists.length - 1]);
+        highest = draw.top_k == 0 && draw.scale == kLog2e ? last : best;
         const Weights weights{best, draw.scale, draw.units};
         Mass listed = 0;
         for (int64_t i = threadIdx.x; i < lists.length; i += kThreads)
             listed += weights.mass(static_cast<float>(elements[i]));
         const Mass rest = guessed_mass<kThreads>(
-            all, [&](float u, int64_t) { return u < highest ? weights.mass(u) : Mass{0}; });
+            all, [&](float u, int64_t) { return u < last ? weights.mass(u) : Mass{0}; });
         about = static_cast<double>(sum_in_block<kThreads>(listed) + rest);
     } else {
         const bool is_best = draw.scale == INFINITY;
@@ -329,7 +334,7 @@ __global__ void __launch_bounds__(kThreads)
         for (const Normalizer& part : parts)
             about += double{part.d} * fast_exp2((part.m - best) * draw.scale) * draw.units;
     }
-    choose_by_cuts<kThreads>(x, row, cols, draw, room, best, highest, about, chosen);
+    choose_by_cuts<kThreads>(x, row, cols, draws, draw, room, best, highest, about, chosen);
 }
 
 // ---------------------------------------------------------------- from a list of the best
@@ -395,7 +400,8 @@ __global__ void __launch_bounds__(kThreads)
             };
             const Range<T> all{x + row * cols, 0, cols};
             const bool mass_is_known = draw.scale == kLog2e;  // at temperature 1, topk() knows it
-            if (!mass_is_known) {  // a sample says whether the list may reach the limit
+            // A sample says whether the list may reach the limit, unless min_p ends within the list.
+            if (!mass_is_known && !__syncthreads_or(is_listed && !stays)) {
                 const auto last = static_cast<float>(elements[lists.length - 1]);
                 const Mass rest = guessed_mass<kThreads>(all, [&](float each, int32_t) {
                     return each < last ? weights.mass(each) : Mass{0};
@@ -430,7 +436,7 @@ __global__ void __launch_bounds__(kThreads)
     const auto largest = static_cast<uint64_t>(cols - 1);
     const uint64_t mine = largest - static_cast<uint64_t>(col);
     const uint64_t found =
-        select<kThreads>(bins, largest, draw.target(row, left) + 1, [&](auto visit) {
+        select<kThreads>(bins, largest, draws.target(row, left) + 1, [&](auto visit) {
             if (stays) visit(mine, mass);
         });
     if (stays && mine == found)
@@ -471,7 +477,7 @@ enum class Way { best, whole_row, list, cuts };
 // Threads per row: a warp for a short row, a full block for any other row, a few warps for a short list.
 constexpr int64_t kShortRow = 1024;
 constexpr int kWarp = 32, kBlockOfShortList = 128, kLargestBlock = 1024;
-constexpr int kBlockOfCuts = 512;  // of more threads, each would have too few registers
+constexpr int kBlockOfCuts = 512;  // with more threads, each would have too few registers
 
 inline int threads_for(int64_t cols) {
     return cols <= kShortRow ? kWarp : kLargestBlock;
