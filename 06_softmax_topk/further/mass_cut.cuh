@@ -222,20 +222,20 @@ struct Bins {
 // key itself: the last key that stays if the largest keys are kept until they reach this mass. for_each(visit) calls visit(key, mass)
 // for each of the thread's elements, up to 2^18 in all; no two have the same key, and no key is above `high`. Every
 // pass sorts the keys that are still possible into one bin per thread, and finds the bin with this key.
-template <int kThreads, class ForEach>
-__device__ uint64_t select(Bins<kThreads>& bins, uint64_t high, Mass limit, ForEach for_each) {
+template <int kThreads, class Number, class ForEach>
+__device__ Number select(Bins<kThreads>& bins, Number high, Mass limit, ForEach for_each) {
     using ScanMass = cub::BlockScan<Mass, kThreads, cub::BLOCK_SCAN_WARP_SCANS>;
     __shared__ typename ScanMass::TempStorage scratch;
     __shared__ Mass above;
-    __shared__ uint64_t found;
+    __shared__ Number found;
     __shared__ int chosen;
     constexpr int kBinBits = kThreads == 32 ? 5 : kThreads == 128 ? 7 : kThreads == 512 ? 9 : 10;
     static_assert(1 << kBinBits == kThreads, "one bin per thread");
-    uint64_t low = 0;
+    Number low = 0;
     for (;;) {
         const int shift = max(0, 64 - __clzll(static_cast<int64_t>(high - low)) - kBinBits);
         bins.clear();
-        for_each([&](uint64_t key, Mass mass) {
+        for_each([&](Number key, Mass mass) {
             if (low <= key && key <= high) bins.add(static_cast<int>((key - low) >> shift), mass);
         });
         __syncthreads();
@@ -248,12 +248,12 @@ __device__ uint64_t select(Bins<kThreads>& bins, uint64_t high, Mass limit, ForE
             above = before;
         }
         __syncthreads();
-        low += static_cast<uint64_t>(chosen) << shift;
-        high = min(high, low + ((uint64_t{1} << shift) - 1));
+        low += static_cast<Number>(chosen) << shift;
+        high = min(high, low + ((Number{1} << shift) - 1));
         if (shift == 0) return low;
         limit -= above;
         if (bins.count[chosen] == 1) {
-            for_each([&](uint64_t key, Mass) {
+            for_each([&](Number key, Mass) {
                 if (low <= key && key <= high) found = key;
             });
             __syncthreads();

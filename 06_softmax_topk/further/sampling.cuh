@@ -379,8 +379,8 @@ __global__ void __launch_bounds__(kThreads)
         return;
     }
     const Weights weights{best, draw.scale, draw.units};
-    const int64_t length =
-        draw.top_k == 0 ? lists.length : min(lists.length, static_cast<int64_t>(draw.top_k));
+    const auto places = static_cast<unsigned>(lists.length);
+    const unsigned length = draw.top_k == 0 ? places : min(places, draw.top_k);
     const bool is_all = kIsAll || draw.top_k > 0;  // the list has all columns that can stay
     const bool is_listed = threadIdx.x < length;
     const float u = is_listed ? static_cast<float>(elements[threadIdx.x]) : -INFINITY;
@@ -433,9 +433,9 @@ __global__ void __launch_bounds__(kThreads)
     const Mass left = sum_in_block<kThreads>(stays ? mass : 0);
     // Lower columns have larger keys, so the columns before the chosen column have larger keys.
     __shared__ Bins<kThreads> bins;
-    const auto largest = static_cast<uint64_t>(cols - 1);
-    const uint64_t mine = largest - static_cast<uint64_t>(col);
-    const uint64_t found =
+    const auto largest = static_cast<uint32_t>(cols - 1);
+    const uint32_t mine = largest - static_cast<uint32_t>(col);
+    const uint32_t found =
         select<kThreads>(bins, largest, draws.target(row, left) + 1, [&](auto visit) {
             if (stays) visit(mine, mass);
         });
