@@ -26,7 +26,8 @@ int cuts_of(const Shape& shape) {
     return (cuts_k ? 1 : 0) + (shape.options.top_p < 1 ? 1 : 0);
 }
 // Returns the minimum number of reads of the row by `cuts`: one for the maximum, one per cut, and one for the masses of
-// the parts. A search for top-p without min-p computes these masses, too, so that the last read is not needed.
+// the parts. A search for top-p also computes these masses, so that without min-p the last read is
+// not needed.
 runner::Traffic traffic_of_cuts(const Shape& shape, DType) {
     const bool knows_masses = shape.options.top_p < 1 && shape.options.min_p == 0;
     return {1. + cuts_of(shape) + (knows_masses ? 0 : 1), 0};

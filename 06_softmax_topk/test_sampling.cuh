@@ -49,6 +49,25 @@ inline std::vector<double> columns_of(const std::string& name, const std::string
         .columns;
 }
 
+// Returns the columns and probabilities that the front call draws, in the workspace that it asks for or in none.
+template <class T>
+std::pair<std::vector<int32_t>, std::vector<float>> drawn(const runner::DeviceBuffer<T>& x,
+                                                          int64_t rows, int64_t cols,
+                                                          const Options& options,
+                                                          bool has_workspace) {
+    const auto count = static_cast<size_t>(rows);
+    runner::DeviceBuffer<int32_t> columns(count);
+    runner::DeviceBuffer<float> probabilities(count);
+    size_t bytes = 0;
+    REQUIRE(softmax_stages::sample_workspace_bytes<T>(&bytes, rows, cols, options) == cudaSuccess);
+    if (!has_workspace) bytes = 0;
+    runner::DeviceBuffer<unsigned char> workspace(bytes);
+    REQUIRE(softmax_stages::sample(x.data(), columns.data(), probabilities.data(), rows, cols,
+                                   options, workspace.data(), bytes, nullptr) == cudaSuccess);
+    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+    return {columns.download(), probabilities.download()};
+}
+
 // The front call on rows of ones, with guards around its outputs.
 struct FrontCall {
     FrontCall(int64_t all_rows, int64_t all_cols)
@@ -307,8 +326,8 @@ TEST_CASE("the same column is drawn, however few places the list has") {
     }
 }
 
-// At a temperature other than 1, a sample says whether the list ends before the cut. It is wrong for a top_p between the
-// list's share of the probability and what the sample takes for it: here many are tried near that share.
+// At a temperature other than 1, a sample says whether the list ends before the cut. The sample is wrong for a top_p
+// between the list's share of the probability and its estimate of this share. The test tries many top_p near it.
 TEST_CASE("a list that a sample takes for too short, or for long enough, draws the same") {
     using sampling_tests::Options;
     constexpr int kCols = 8000, kSteps = 40, kKinds = 4, kRows = kKinds * kSteps;
@@ -336,19 +355,8 @@ TEST_CASE("a list that a sample takes for too short, or for long enough, draws t
     const runner::DeviceBuffer<float> x(elements), of_row(top_ps);
     Options options;
     options.temperature = kTemperature, options.top_ps = of_row.data();
-    const auto drawn = [&](size_t bytes) {
-        runner::DeviceBuffer<int32_t> columns(kRows);
-        runner::DeviceBuffer<float> probabilities(kRows);
-        runner::DeviceBuffer<unsigned char> workspace(bytes);
-        REQUIRE(softmax_stages::sample(x.data(), columns.data(), probabilities.data(), kRows, kCols,
-                                       options, workspace.data(), bytes, nullptr) == cudaSuccess);
-        REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
-        return std::pair{columns.download(), probabilities.download()};
-    };
-    size_t bytes = 0;
-    REQUIRE(softmax_stages::sample_workspace_bytes<float>(&bytes, kRows, kCols, options) ==
-            cudaSuccess);
-    const auto by_list = drawn(bytes), by_cuts = drawn(0);
+    const auto by_list = sampling_tests::drawn(x, kRows, kCols, options, true);
+    const auto by_cuts = sampling_tests::drawn(x, kRows, kCols, options, false);
     CHECK(by_list.first == by_cuts.first);
     for (size_t row = 0; row < kRows; ++row) {
         INFO("row " << row << ", top_p " << top_ps[row]);
@@ -415,19 +423,7 @@ TEMPLATE_TEST_CASE("a row draws the same with options of its own as if all rows 
             elements.push_back(elements[static_cast<size_t>(i % cols)]);
         const runner::DeviceBuffer<TestType> x(elements);
         const auto drawn = [&](const Options& options, bool has_workspace) {
-            const auto count = static_cast<size_t>(rows);
-            runner::DeviceBuffer<int32_t> columns(count);
-            runner::DeviceBuffer<float> probabilities(count);
-            size_t bytes = 0;
-            REQUIRE(softmax_stages::sample_workspace_bytes<TestType>(&bytes, rows, cols, options) ==
-                    cudaSuccess);
-            if (!has_workspace) bytes = 0;
-            runner::DeviceBuffer<unsigned char> workspace(bytes);
-            REQUIRE(softmax_stages::sample(x.data(), columns.data(), probabilities.data(), rows,
-                                           cols, options, workspace.data(), bytes,
-                                           nullptr) == cudaSuccess);
-            REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
-            return std::pair{columns.download(), probabilities.download()};
+            return sampling_tests::drawn(x, rows, cols, options, has_workspace);
         };
         for (const bool has_workspace : {true, false}) {
             Options own;

@@ -100,8 +100,8 @@ __device__ Compute factor_of(Compute m, Compute larger) {
     return lifted_exp<T>(m - base_of(larger)) / static_cast<Compute>(kLift<T>);
 }
 
-// Merges `count` pairs of a column. pair_at(k) returns the k-th. kMaxima: true if pairs have maxima; gradients have only
-// sums.
+// Merges `count` pairs of a column. pair_at(k) returns the k-th. kMaxima: true if pairs have maxima; gradients have
+// only sums.
 template <bool kMaxima, class T, class PairAt>
 __device__ auto merged_pairs(int count, PairAt pair_at) {
     using Compute = ComputeOf<T>;
@@ -120,8 +120,8 @@ __device__ auto merged_pairs(int count, PairAt pair_at) {
     return all;
 }
 
-// Returns the mbarrier of the tile's messages. In shared memory, the sets come first, then this barrier (16 bytes), then
-// the pairs of all columns from each block. (On GPUs without clusters, a tile has one block.)
+// Returns the mbarrier of the tile's messages. In shared memory, the sets come first, then this barrier (16 bytes),
+// then the pairs of all columns from each block. (On GPUs without clusters, a tile has one block.)
 template <class T>
 __device__ uint64_t* arrived_of(const Tiling& tiling) {
     return reinterpret_cast<uint64_t*>(shared_bytes + 2 * tiling.join_bytes -
@@ -135,8 +135,8 @@ __device__ void expect_pairs([[maybe_unused]] const Tiling& tiling) {
                     static_cast<unsigned>(tiling.width * tiling.blocks) * kBytes);
 #endif
 }
-// Sends each column's pair to all blocks of the tile, and merges those of all blocks. sets: a set per pack of the tile's
-// row, with the block's pairs. All threads of the block must call it.
+// Sends each column's pair to all blocks of the tile, and merges those of all blocks. sets: a set per pack of the
+// tile's row, with the block's pairs. All threads of the block must call it.
 template <bool kMaxima, class T>
 __device__ void merge_in_cluster([[maybe_unused]] Sets<T>* sets, [[maybe_unused]] int thread,
                                  [[maybe_unused]] const Tiling& tiling) {
@@ -164,8 +164,8 @@ __device__ void merge_in_cluster([[maybe_unused]] Sets<T>* sets, [[maybe_unused]
 #endif
 }
 
-// Merges the sets of all threads with the same columns, first in the warp, then in the block and in the cluster; each of
-// these threads gets the result.
+// Merges the sets of all threads with the same columns, first in the warp, then in the block and in the cluster; each
+// of these threads gets the result.
 template <bool kMaxima, bool kCluster, class T>
 __device__ void merge_columns(Sets<T>& mine, const Tiling& tiling) {
     using Compute = ComputeOf<T>;
@@ -189,8 +189,8 @@ __device__ void merge_columns(Sets<T>& mine, const Tiling& tiling) {
     }
     if (tiling.threads <= max(32, tiling.lanes)) return;
 
-    // Each warp stores one set per pack of the tile's row; then one thread per column merges the column's sets. (A row of
-    // more than 32 packs has one row of threads, so it does not come here.)
+    // Each warp stores one set per pack of the tile's row; then one thread per column merges the column's sets. (Tiles
+    // with more than 32 packs per row have one row of threads, so they have returned.)
     const int warps = tiling.threads / 32;
     Sets<T>* const sets =
         reinterpret_cast<Sets<T>*>(shared_bytes) + threadIdx.z * warps * tiling.lanes;

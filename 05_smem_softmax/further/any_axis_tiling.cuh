@@ -144,16 +144,16 @@ Tiling cut(Sizes sizes, int tensors, int pack, bool aligned, int64_t width, int 
     return tiling;
 }
 
-// Returns the bytes of the messages that a block of a cluster gets: a maximum and a sum from each block for each column,
-// after 16 bytes for their count.
+// Returns the bytes of the messages that a block of a cluster gets: 16 bytes for their barrier, then a maximum and a sum
+// from each block for each column.
 template <class Compute>
 __host__ __device__ size_t message_bytes(const Tiling& tiling) {
     if (tiling.blocks == 1) return 0;
     return 16 + static_cast<size_t>(tiling.blocks) * tiling.width * 2 * sizeof(Compute);
 }
 
-// Returns a tiling in registers: tiles of `lanes` packs per row (a power of two), with `blocks` blocks per tile and up to
-// kMostPacks packs per thread, of all tensors together. Returns width 0 if a block would need too many threads.
+// Returns a tiling in registers: tiles of `lanes` packs per row (a power of two), with `blocks` blocks per tile and up
+// to kMostPacks packs per thread, of all tensors together. Returns width 0 if a block would need too many threads.
 inline constexpr int64_t kMostPacks = 8;
 template <class T>
 Tiling in_registers(Sizes sizes, int tensors, int64_t lanes, int64_t most_threads, int blocks) {

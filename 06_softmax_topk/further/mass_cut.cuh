@@ -44,7 +44,7 @@ struct Weights {
 };
 
 // Returns the number of bits that can number `count` items.
-__host__ __device__ inline int bits_for(int64_t count) {
+__host__ __device__ constexpr int bits_for(int64_t count) {
     int bits = 0;
     while (int64_t{1} << bits < count) ++bits;
     return bits;
@@ -84,28 +84,6 @@ struct Cut {
         value = fmaxf(value, other.value);
     }
 };
-
-// Calls visit(element, column) for the elements of a range that kThreads threads share. Only eight loads are in
-// flight, because the visitor needs many registers.
-template <int kThreads, class T, class Visit>
-__device__ void for_each_element(const Range<T>& range, int thread, Visit visit) {
-    constexpr uint32_t kLoads = 8;
-    const auto end = static_cast<uint32_t>(range.end);
-    const uint32_t begin = static_cast<uint32_t>(range.begin) + static_cast<uint32_t>(thread);
-    for (uint32_t first = begin; first < end; first += kLoads * kThreads) {
-        float x[kLoads];
-#pragma unroll
-        for (uint32_t i = 0; i < kLoads; ++i) {
-            const uint32_t col = first + i * kThreads;
-            x[i] = col < end ? static_cast<float>(range.row[col]) : 0.f;
-        }
-#pragma unroll
-        for (uint32_t i = 0; i < kLoads; ++i) {
-            const uint32_t col = first + i * kThreads;
-            if (col < end) visit(x[i], static_cast<int32_t>(col));
-        }
-    }
-}
 
 // Finds the column of a part at which the sum of masses passes the target; the thread with this column calls
 // found(column, element). of: the part's mass as the target assumes it; if the sum of masses differs by rounding,
@@ -157,23 +135,28 @@ __device__ void choose_in(const Range<T>& part, Mass target, Mass of, MassOf mas
     });
 }
 
-// Computes a measure of each warp's part of a row. measure(element, column) must be 0 for an element of -inf. A barrier
-// must follow.
+// Returns the measure of a thread's elements of a range that kThreads threads share. measure(element, column) must be 0
+// for an element of -inf.
 template <int kThreads, class T, class Measure>
-__device__ void measure_parts(Mass (&of_part)[kThreads / 32], const Range<T>& row,
-                              Measure measure) {
-    const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
-    const Range<T> mine = part_of(row, warp, kThreads / 32);
-    using Part = Batch<32, T>;
+__device__ Mass measured(const Range<T>& range, int thread, Measure measure) {
+    using Part = Batch<kThreads, T>;
     Mass sum = 0;
-    for (int64_t first = mine.first_pack(); first < mine.end; first += Part::kCols) {
-        const Part part(mine, first, lane);
+    for (int64_t first = range.first_pack(); first < range.end; first += Part::kCols) {
+        const Part part(range, first, thread);
         float v[kBatchElements];
         part.load(v);
 #pragma unroll
         for (int i = 0; i < kBatchElements; ++i) sum += measure(v[i], part.column(i));
     }
-    sum = sum_in_warp(sum);
+    return sum;
+}
+
+// Computes a measure of each warp's part of a row. A barrier must follow.
+template <int kThreads, class T, class Measure>
+__device__ void measure_parts(Mass (&of_part)[kThreads / 32], const Range<T>& row,
+                              Measure measure) {
+    const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+    const Mass sum = sum_in_warp(measured<32>(part_of(row, warp, kThreads / 32), lane, measure));
     if (lane == 0) of_part[warp] = sum;
 }
 
@@ -218,10 +201,10 @@ struct Bins {
     }
 };
 
-// Returns the key for which all larger keys have less mass than `limit` (above 0), but have no less together with the
-// key itself: the last key that stays if the largest keys are kept until they reach this mass. for_each(visit) calls visit(key, mass)
-// for each of the thread's elements, up to 2^18 in all; no two have the same key, and no key is above `high`. Every
-// pass sorts the keys that are still possible into one bin per thread, and finds the bin with this key.
+// Returns the last key that stays if the largest keys are kept until their mass reaches `limit` (above 0). Number: an
+// unsigned type. for_each(visit) calls visit(key, mass) for each of the thread's elements, up to 2^18 in all; no two
+// have the same key, and no key is above `high`. Every pass sorts the keys that are still possible into one bin per
+// thread, and finds the bin with the last key.
 template <int kThreads, class Number, class ForEach>
 __device__ Number select(Bins<kThreads>& bins, Number high, Mass limit, ForEach for_each) {
     using ScanMass = cub::BlockScan<Mass, kThreads, cub::BLOCK_SCAN_WARP_SCANS>;
@@ -229,8 +212,7 @@ __device__ Number select(Bins<kThreads>& bins, Number high, Mass limit, ForEach 
     __shared__ Mass above;
     __shared__ Number found;
     __shared__ int chosen;
-    constexpr int kBinBits = kThreads == 32 ? 5 : kThreads == 128 ? 7 : kThreads == 512 ? 9 : 10;
-    static_assert(1 << kBinBits == kThreads, "one bin per thread");
+    constexpr int kBinBits = bits_for(kThreads);
     Number low = 0;
     for (;;) {
         const int shift = max(0, 64 - __clzll(static_cast<int64_t>(high - low)) - kBinBits);
@@ -367,8 +349,8 @@ __device__ void sample_row(Search<kThreads>& search, const Range<T>& row, float 
     __syncthreads();
 }
 
-// The cut that a search looks for, between `low` and `high`. measured: the measure of the elements from `low` on. limit:
-// the measure of the elements that are to stay. (Before the first read, both are estimates.)
+// The cut that a search looks for, between `low` and `high`. measured: the measure of the elements from `low` on.
+// limit: the measure of the elements that are to stay. (Before the first read, both are estimates.)
 struct Sought {
     float low, high;
     double measured, limit;
@@ -376,11 +358,11 @@ struct Sought {
 
 // Guesses the window of a cut from the listed sample, of which each element stands for `scale` elements of the row.
 // Sorts the sample into kThreads bins of equal width. The cut is where the elements from `low` up to the cut have the
-// measure that is not to stay. (The elements below a cut are many and light, so a sample estimates their measure well. A
-// few elements above it may have almost all of the measure, and a sample may miss them.) The window consists of the bin that contains
-// this place, and of the bins with the `margin` elements of the sample before and after it; its limits are the largest
-// and the smallest element in these bins. If the sample has fewer elements before or after, the window extends to
-// `high` or `low`. A bin with more than `most` elements has no margin.
+// measure that is not to stay. (The elements below a cut are many and light, so a sample estimates their measure well.
+// A few elements above it may have almost all of the measure, and a sample may miss them.) The window consists of the
+// bin that contains this place, and of the bins with the `margin` elements of the sample before and after it; its
+// limits are the largest and the smallest element in these bins. If the sample has fewer elements before or after, the
+// window extends to `high` or `low`. A bin with more than `most` elements has no margin.
 template <int kThreads, class Measure>
 __device__ void guess_window(Search<kThreads>& search, const Sought& sought, double scale,
                              int margin, int most, Measure measure) {
@@ -530,10 +512,11 @@ struct Searched {
 };
 
 // Returns the cut after the first elements in sorted order that make up limit_of(total). total: the measure of the
-// row; limit_of(total) must be above 0. measure(element, column) returns the amount that an element adds; equal elements
-// add the same amount or 0, and -inf adds 0. low, high: the cut lies between them, and elements below low, which is
-// finite, add 0. about: an estimate of the total. Guesses a window from a sample and reads the row. If the cut is not in
-// the window, or the window has more elements than the list has places, guesses again with what it then knows.
+// row; limit_of(total) must be above 0. measure(element, column) returns the amount that an element adds; equal
+// elements add the same amount or 0, and -inf adds 0. low, high: the cut lies between them, and elements below low,
+// which is finite, add 0. about: an estimate of the total. Guesses a window from a sample and reads the row. If the cut
+// is not in the window, or the window has more elements than the list has places, guesses again with what it then
+// knows.
 template <int kThreads, class T, class LimitOf, class Measure>
 __device__ Searched cut_at(Search<kThreads>& search, const Range<T>& row, double about, float low,
                            float high, LimitOf limit_of, Measure measure) {

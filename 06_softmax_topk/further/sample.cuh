@@ -72,7 +72,9 @@ inline softmax_topk::sampling::Draws draws_of(const SampleOptions& options, int6
     const float scale =
         options.temperature == 0.f ? INFINITY : softmax_topk::kLog2e / options.temperature;
     return {{scale, softmax_topk::sampling::units_of_best(cols), static_cast<uint32_t>(top_k),
-             options.top_p, options.min_p, options.seed, options.offset},
+             options.top_p, options.min_p},
+            options.seed,
+            options.offset,
             options.temperatures,
             options.top_ks,
             options.top_ps,
@@ -154,11 +156,11 @@ cudaError_t sample_from_lists(const T* x, int64_t rows, int64_t cols,
 }
 
 // Draws a random column of each row of x and writes the column to columns (int32_t or int64_t). Writes the column's
-// probability among the columns that stay to probabilities, unless nullptr; with log_probabilities, the logarithm of this
-// float. The same x, options and rows give the same columns in every run. Returns cudaErrorInvalidValue for a null or
-// misaligned pointer (probabilities and the arrays of options may be nullptr), a temperature that is negative, infinite
-// or has an infinite reciprocal, top_k below 0, top_p outside of (0, 1], or min_p outside of [0, 1]. The host does not
-// check the values of arrays: see SampleOptions. Does nothing for rows without columns.
+// probability among the columns that stay to probabilities, unless nullptr; with log_probabilities, the logarithm of
+// this float. The same x, options and rows give the same columns in every run. Returns cudaErrorInvalidValue for a null
+// or misaligned pointer (probabilities and the arrays of options may be nullptr), a temperature that is negative,
+// infinite or has an infinite reciprocal, top_k below 0, top_p outside of (0, 1], or min_p outside of [0, 1]. The host
+// does not check the values of arrays: see SampleOptions. Does nothing for rows without columns.
 template <class T, class Index>
 cudaError_t sample(const T* x, Index* columns, float* probabilities, int64_t rows, int64_t cols,
                    const SampleOptions& options, void* workspace, size_t bytes,

@@ -64,8 +64,6 @@ struct Draw {
     uint32_t top_k;  // 0: all
     float top_p;
     float min_p;
-    uint64_t seed;
-    uint64_t offset;
 
     // False if one of the row's options is out of range. (Comparisons with NaN are false.)
     __device__ bool is_valid() const {
@@ -76,6 +74,8 @@ struct Draw {
 // The options of all rows: those of `all`, or the row's own where there is an array.
 struct Draws {
     Draw all;
+    uint64_t seed;
+    uint64_t offset;
     const float* temperatures;
     const int32_t* top_ks;
     const float* top_ps;
@@ -83,7 +83,8 @@ struct Draws {
     const uint64_t* seeds;
     const uint64_t* offsets;
 
-    // Returns a row's options, but for seed and offset. A temperature or a top_k out of range makes the scale NaN, or not positive.
+    // Returns a row's options, but for seed and offset. A temperature or a top_k out of range makes the scale NaN, or
+    // not positive.
     __device__ Draw of(int64_t row, int64_t cols) const {
         Draw draw = all;
         if (temperatures != nullptr) {
@@ -100,12 +101,12 @@ struct Draws {
         if (min_ps != nullptr) draw.min_p = min_ps[row];
         return draw;
     }
-    // Returns the row's random number as a mass from 0 to total - 1. (Only now does a kernel load seed and offset, so they
-    // occupy no registers before.)
+    // Returns the row's random number as a mass from 0 to total - 1. (A kernel loads seed and offset only here, so they
+    // take no registers before.)
     __device__ Mass target(int64_t row, Mass total) const {
-        const uint64_t seed = seeds == nullptr ? all.seed : seeds[row];
-        const uint64_t offset = offsets == nullptr ? all.offset : offsets[row];
-        return __umul64hi(random_bits(seed, static_cast<uint64_t>(row), offset), total);
+        const uint64_t its_seed = seeds == nullptr ? seed : seeds[row];
+        const uint64_t its_offset = offsets == nullptr ? offset : offsets[row];
+        return __umul64hi(random_bits(its_seed, static_cast<uint64_t>(row), its_offset), total);
     }
 };
 
@@ -187,10 +188,7 @@ __global__ void __launch_bounds__(kThreads)
 
 template <int kThreads, class T, class MassOf>
 __device__ Mass mass_of_row(const Range<T>& row, MassOf mass_of) {
-    Mass mine = 0;
-    for_each_element<kThreads>(row, threadIdx.x,
-                               [&](float u, int32_t col) { mine += mass_of(u, col); });
-    return sum_in_block<kThreads>(mine);
+    return sum_in_block<kThreads>(measured<kThreads>(row, threadIdx.x, mass_of));
 }
 
 extern __shared__ __align__(16) unsigned char listed_bytes[];
@@ -224,6 +222,12 @@ __device__ Mass guessed_mass(const Range<T>& row, MassOf mass_of) {
     sums_in_block<kThreads>(sums);
     return static_cast<Mass>(static_cast<double>(sums[0]) * static_cast<double>(row.end) /
                              static_cast<double>(sums[1]));
+}
+
+template <int kThreads, class T>
+__device__ Mass guessed_mass_below(const Range<T>& row, float limit, const Weights& weights) {
+    return guessed_mass<kThreads>(
+        row, [&](float u, int64_t) { return u < limit ? weights.mass(u) : Mass{0}; });
 }
 
 // Draws with any cuts. Finds each cut with a sample and at least one read of the row. best: the row's maximum, which is
@@ -315,8 +319,7 @@ __global__ void __launch_bounds__(kThreads)
         Mass listed = 0;
         for (int64_t i = threadIdx.x; i < lists.length; i += kThreads)
             listed += weights.mass(static_cast<float>(elements[i]));
-        const Mass rest = guessed_mass<kThreads>(
-            all, [&](float u, int64_t) { return u < last ? weights.mass(u) : Mass{0}; });
+        const Mass rest = guessed_mass_below<kThreads>(all, last, weights);
         about = static_cast<double>(sum_in_block<kThreads>(listed) + rest);
     } else {
         const bool is_best = draw.scale == INFINITY;
@@ -403,9 +406,7 @@ __global__ void __launch_bounds__(kThreads)
             // A sample says whether the list may reach the limit, unless min_p ends within the list.
             if (!mass_is_known && !__syncthreads_or(is_listed && !stays)) {
                 const auto last = static_cast<float>(elements[lists.length - 1]);
-                const Mass rest = guessed_mass<kThreads>(all, [&](float each, int32_t) {
-                    return each < last ? weights.mass(each) : Mass{0};
-                });
+                const Mass rest = guessed_mass_below<kThreads>(all, last, weights);
                 if (limit_of(draw.top_p, listed + rest) > listed) {
                     if (threadIdx.x == 0) chosen.put_off(row);
                     return;

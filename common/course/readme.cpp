@@ -122,8 +122,14 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
                      });
     for (const runner::Stage& stage : stages) {
         const std::filesystem::path expected = records::expected_of(repository, stage.name);
-        const std::vector<records::Recording> recordings = records::read_counters(
-            records::recorded_of(repository, stage.name, records::kShown) / records::kCounters);
+        const auto counters_of = [&](const std::string& gpu) -> GpuCounters {
+            return {gpu, records::read_counters(
+                             records::recorded_of(repository, stage.name, records::folder_of(gpu)) /
+                             records::kCounters)};
+        };
+        const GpuCounters shown = counters_of(records::shown_gpu(repository, stage.name));
+        const GpuCounters other = counters_of(records::kOtherGpu);
+        const std::vector<records::Recording>& recordings = shown.recordings;
         // Counts are kept, and look at these stages.
         const runner::Stage lesson = only(stage, false), beyond = only(stage, true);
         std::list<runner::Stage> parts;
@@ -135,7 +141,7 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
                     return banks_part(all, recordings, words.substr(std::string(kBanks).size()));
                 const auto [name, variants] = part_name_from(words, all, page);
                 const runner::Stage& part = parts.emplace_back(only(all, variants));
-                if (name == "xray") return xray_part(part);
+                if (name == "xray") return xray_part(part, shown, other);
                 if (name == "bytes")
                     return bytes_part(parts.emplace_back(only(stage, variants)), recordings);
                 if (name == "layer") return layer_part(part, recordings);

@@ -39,30 +39,12 @@ const records::Profile* recorded(const std::vector<records::Recording>& recordin
     return nullptr;
 }
 
-struct RecordedGpu {
-    std::string name;
-    std::vector<records::Recording> recordings;
-};
-
-// The GPU whose counters a table shows: the one that the stage's pages show, or the other where that has more of these
-// variants.
-RecordedGpu gpu_with_most(const runner::Stage& stage) {
-    const auto of_gpu = [&](const std::string& gpu) -> RecordedGpu {
-        return {gpu,
-                records::read_counters(records::recorded_of(STAGES_SOURCE_DIRECTORY, stage.name,
-                                                            records::folder_of(gpu)) /
-                                       records::kCounters)};
-    };
-    const auto count = [&](const RecordedGpu& gpu) {
-        return std::count_if(
-            stage.variants.begin(), stage.variants.end(), [&](const runner::Variant& variant) {
-                return recorded(gpu.recordings, stage.name, variant.name,
-                                runner::usual_shape_of(variant), variant.dtypes.front()) != nullptr;
-            });
-    };
-    const RecordedGpu shown = of_gpu(records::shown_gpu(STAGES_SOURCE_DIRECTORY, stage.name));
-    const RecordedGpu other = of_gpu(records::kOtherGpu);
-    return count(other) > count(shown) ? other : shown;
+size_t recorded_variants(const runner::Stage& stage, const GpuCounters& counters) {
+    return static_cast<size_t>(std::count_if(
+        stage.variants.begin(), stage.variants.end(), [&](const runner::Variant& variant) {
+            return recorded(counters.recordings, stage.name, variant.name,
+                            runner::usual_shape_of(variant), variant.dtypes.front()) != nullptr;
+        }));
 }
 
 // As it is looked at unless told otherwise: at its usual shape, in its first type. Both a table and the records of a
@@ -80,9 +62,11 @@ const xray::CountedVariant& usual_count(const std::string& stage, const runner::
 
 }  // namespace
 
-std::string xray_part(const runner::Stage& stage) {
+std::string xray_part(const runner::Stage& stage, const GpuCounters& shown,
+                      const GpuCounters& other) {
     if (stage.variants.empty()) return "";
-    const auto& [gpu_name, recordings] = gpu_with_most(stage);
+    const bool is_other = recorded_variants(stage, other) > recorded_variants(stage, shown);
+    const auto& [gpu_name, recordings] = is_other ? other : shown;
     const runner::Shape usual = stage.variants.front().operation->usual_shape();
     std::string text = "Counted at " + text_of(usual) + " (`./stages xray " +
                        stage.name.substr(0, 2) +

@@ -15,9 +15,16 @@ namespace course {
 
 // ---- what the x-ray counts: readme_counts.cpp
 
-// Requests, sectors and conflicts as counted here and as the counters of a GPU had them: of the one that the stage's pages
-// show, or of the other where that has more of these variants.
-std::string xray_part(const runner::Stage& stage);
+// A GPU's counters of a stage.
+struct GpuCounters {
+    std::string gpu;
+    std::vector<records::Recording> recordings;
+};
+
+// Requests, sectors and conflicts as counted here and as a GPU's counters had them: those of `shown`, or of `other` if
+// that has more of these variants.
+std::string xray_part(const runner::Stage& stage, const GpuCounters& shown,
+                      const GpuCounters& other);
 // How variants that differ in where elements lie in shared memory load matrices from it: alike else, so at shapes that
 // they take in the same tiles. words: the shape that is counted here, the one that the GPU's counters were read at, and
 // the variants.
