@@ -251,6 +251,7 @@ struct TopkOptions {
 };
 
 using TopkPlan = softmax_topk::TopkPlan;
+constexpr int64_t kMostOfTopk = softmax_topk::kMostK;  // the largest k
 
 // Returns the plan for these sizes. aligned: true if x starts at a multiple of 16 bytes.
 template <class T>

@@ -39,6 +39,8 @@ struct AttentionOptions {
     AttentionDistances q, k, v, o;
 };
 
+constexpr int64_t kMostHeadSize = fused_attention::kMostSize;  // elements per head
+
 enum class AttentionWay { query_per_block, mma, few_queries, short_keys, hopper };
 
 struct AttentionPlan {

@@ -27,6 +27,8 @@ struct EncoderOptions {
     int64_t tokens = -1;
 };
 
+constexpr int64_t kMostHidden = encoder_fusions::kMaxNormCols;  // numbers of a hidden state
+
 struct EncoderPlan {
     bool packed;  // true if the encoder does not compute padding
     const char* reason;

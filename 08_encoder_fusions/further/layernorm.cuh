@@ -23,6 +23,8 @@ struct LayernormOptions {
     T* sum = nullptr;  // rows x cols: receives x + bias + residual; nullptr: not returned
 };
 
+constexpr int64_t kMostLayernormCols = encoder_fusions::kMaxNormCols;
+
 struct LayernormPlan {
     bool adds;  // true if anything is added to x
     const char* reason;

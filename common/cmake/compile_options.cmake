@@ -8,7 +8,7 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_CUDA_STANDARD 17)  # what a stage's header promises to need
 set(CMAKE_CUDA_STANDARD_REQUIRED ON)
-set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
 
 find_program(STAGES_CCACHE ccache)
 mark_as_advanced(STAGES_CCACHE)
@@ -19,7 +19,7 @@ endif()
 # nvcc's PTX of every stage, a folder each, for who looks at it afterwards: once compiled is enough. (ccache gives
 # back an object, and not what nvcc kept beside it.)
 option(STAGES_KEEP_PTX "the stages' PTX stays in the build folder, under ptx/" OFF)
-set(STAGES_PTX "${CMAKE_BINARY_DIR}/ptx")
+set(STAGES_PTX "${PROJECT_BINARY_DIR}/ptx")
 if(STAGES_CCACHE AND NOT STAGES_KEEP_PTX)
     set(CMAKE_CUDA_COMPILER_LAUNCHER "${STAGES_CCACHE}")
 endif()

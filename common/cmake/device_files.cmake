@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Device files are *.cu and *.cuh, and *.hpp in a stage's further/, which include such. nvcc compiles them as they are. For the CPU device a copy of each, in which only
 # launches are rewritten, lies at the same relative path under translated/ of the build folder; g++ compiles that.
-set(STAGES_TRANSLATED "${CMAKE_BINARY_DIR}/translated")
+set(STAGES_TRANSLATED "${PROJECT_BINARY_DIR}/translated")
 
 # device_flags: what device files are compiled with; device_runtime: what a program with kernels links.
 # For the CPU device, common/cpu_device defines both.

@@ -12,6 +12,7 @@ runner      io records
 testing     io runner
 operations  io runner testing
 cpu_device  io
+library     cpu_device
 xray        io records runner cpu_device
 report      io records
 peers       io records runner operations cpu_device
