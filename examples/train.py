@@ -4,8 +4,8 @@
 
     python examples/train.py
 
-softmax_stages.torch.cross_entropy reads the logits once and computes the loss and its gradient; backward() then only
-scales the gradient. The program checks the first loss and gradient against PyTorch's, and that the loss falls. It times
+softmax_stages.torch.cross_entropy reads the logits once; backward() reads them once more and writes their gradient.
+The program checks the first loss and gradient against PyTorch's, and that the loss falls. It times
 loss and gradient alone, beside torch.nn.functional.cross_entropy."""
 
 import argparse

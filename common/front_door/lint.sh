@@ -29,7 +29,7 @@ check_format() {
 
 check_scripts() {
     (cd "$root" && shellcheck --external-sources --check-sourced stages .ci/run .ci/warnings.sh [0-9][0-9]_*/*.sh common/testing/*.sh \
-        common/testing/front_door/*.sh common/course/*.sh common/course/{bugs,check,my,report}/tests/*.sh common/peers/tests/*.sh)
+        common/testing/front_door/*.sh common/course/*.sh common/course/{bugs,check,my,report}/tests/*.sh common/{library,peers}/tests/*.sh)
 }
 
 # Names the links of the READMEs, pictures among them, that lead to no file.

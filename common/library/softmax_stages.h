@@ -56,9 +56,10 @@ enum {
 typedef struct CUstream_st* softmax_stages_stream; /* the same type as cudaStream_t */
 
 typedef struct {
-    const char* reason;          /* why the call works as it does; a string that is never freed */
-    size_t workspace_bytes;      /* that the call uses */
-    size_t more_workspace_bytes; /* if not 0: the size of a workspace that would make the call faster */
+    const char* reason;     /* why the call works as it does; a string that is never freed */
+    size_t workspace_bytes; /* that the call uses */
+    /* If not 0: the size of a workspace that would make the call faster. */
+    size_t more_workspace_bytes;
 } softmax_stages_plan;
 
 const char* softmax_stages_version(void); /* "1.0" */
@@ -77,16 +78,16 @@ typedef struct {
 softmax_stages_softmax_options softmax_stages_softmax_defaults(void);
 
 int softmax_stages_softmax(int type, const void* x, void* y, int64_t rows, int64_t cols,
-                           const softmax_stages_softmax_options* options, void* workspace, size_t bytes,
-                           softmax_stages_stream stream);
+                           const softmax_stages_softmax_options* options, void* workspace,
+                           size_t bytes, softmax_stages_stream stream);
 int softmax_stages_softmax_workspace_bytes(int type, size_t* bytes, int64_t rows, int64_t cols,
                                            const softmax_stages_softmax_options* options);
 int softmax_stages_softmax_plan(int type, softmax_stages_plan* plan, int64_t rows, int64_t cols,
                                 const softmax_stages_softmax_options* options, size_t bytes);
 
 int softmax_stages_log_softmax(int type, const void* x, void* y, int64_t rows, int64_t cols,
-                               const softmax_stages_softmax_options* options, void* workspace, size_t bytes,
-                               softmax_stages_stream stream);
+                               const softmax_stages_softmax_options* options, void* workspace,
+                               size_t bytes, softmax_stages_stream stream);
 int softmax_stages_log_softmax_workspace_bytes(int type, size_t* bytes, int64_t rows, int64_t cols,
                                                const softmax_stages_softmax_options* options);
 int softmax_stages_log_softmax_plan(int type, softmax_stages_plan* plan, int64_t rows, int64_t cols,
@@ -94,21 +95,29 @@ int softmax_stages_log_softmax_plan(int type, softmax_stages_plan* plan, int64_t
 
 /* ---- the gradients: dx from the result y of softmax or log-softmax and the gradient dy of y. dx may be y or dy. */
 
-int softmax_stages_softmax_backward(int type, const void* y, const void* dy, void* dx, int64_t rows, int64_t cols,
-                                    const softmax_stages_softmax_options* options, void* workspace, size_t bytes,
-                                    softmax_stages_stream stream);
-int softmax_stages_softmax_backward_workspace_bytes(int type, size_t* bytes, int64_t rows, int64_t cols,
+int softmax_stages_softmax_backward(int type, const void* y, const void* dy, void* dx, int64_t rows,
+                                    int64_t cols, const softmax_stages_softmax_options* options,
+                                    void* workspace, size_t bytes, softmax_stages_stream stream);
+int softmax_stages_softmax_backward_workspace_bytes(int type, size_t* bytes, int64_t rows,
+                                                    int64_t cols,
                                                     const softmax_stages_softmax_options* options);
-int softmax_stages_softmax_backward_plan(int type, softmax_stages_plan* plan, int64_t rows, int64_t cols,
-                                         const softmax_stages_softmax_options* options, size_t bytes);
+int softmax_stages_softmax_backward_plan(int type, softmax_stages_plan* plan, int64_t rows,
+                                         int64_t cols,
+                                         const softmax_stages_softmax_options* options,
+                                         size_t bytes);
 
-int softmax_stages_log_softmax_backward(int type, const void* y, const void* dy, void* dx, int64_t rows, int64_t cols,
-                                        const softmax_stages_softmax_options* options, void* workspace, size_t bytes,
+int softmax_stages_log_softmax_backward(int type, const void* y, const void* dy, void* dx,
+                                        int64_t rows, int64_t cols,
+                                        const softmax_stages_softmax_options* options,
+                                        void* workspace, size_t bytes,
                                         softmax_stages_stream stream);
-int softmax_stages_log_softmax_backward_workspace_bytes(int type, size_t* bytes, int64_t rows, int64_t cols,
-                                                        const softmax_stages_softmax_options* options);
-int softmax_stages_log_softmax_backward_plan(int type, softmax_stages_plan* plan, int64_t rows, int64_t cols,
-                                             const softmax_stages_softmax_options* options, size_t bytes);
+int softmax_stages_log_softmax_backward_workspace_bytes(
+    int type, size_t* bytes, int64_t rows, int64_t cols,
+    const softmax_stages_softmax_options* options);
+int softmax_stages_log_softmax_backward_plan(int type, softmax_stages_plan* plan, int64_t rows,
+                                             int64_t cols,
+                                             const softmax_stages_softmax_options* options,
+                                             size_t bytes);
 
 /* ---- cross-entropy: the loss of each row of logits with its target, a column (int32 or int64), and the gradient of
  * the logits, which may replace them. Loss, weights and totals are floats, or doubles if the logits are doubles. */
@@ -116,38 +125,46 @@ int softmax_stages_log_softmax_backward_plan(int type, softmax_stages_plan* plan
 enum { SOFTMAX_STAGES_NONE = 0, SOFTMAX_STAGES_MEAN = 1, SOFTMAX_STAGES_SUM = 2 };
 
 typedef struct {
-    int reduction;             /* default SOFTMAX_STAGES_NONE */
-    int64_t ignore_index;      /* default -100: rows with this target do not count */
-    double label_smoothing;    /* default 0; up to 1: the share of the loss that all classes get alike */
+    int reduction;        /* default SOFTMAX_STAGES_NONE */
+    int64_t ignore_index; /* default -100: rows with this target do not count */
+    /* Default 0; up to 1: the share of the loss that all classes get alike. */
+    double label_smoothing;
     double z_loss;             /* default 0: adds z_loss * lse^2 to a row's loss */
     double soft_cap;           /* default 0; c > 0 replaces each logit x by c * tanh(x / c) */
     const void* class_weights; /* [cols] or NULL */
     const void* grad_output;   /* [rows], or [1] with a reduction; NULL: ones */
     void* lse;                 /* [rows], optional result: the log-sum-exp of each row */
-    void* totals;              /* [3], result that a reduction requires: the reduced loss, and the weight and the number
-                                  of the rows that count */
+    /* [3], result that a reduction requires: the reduced loss, and the weight and the number of the rows that count. */
+    void* totals;
 } softmax_stages_cross_entropy_options;
 
 softmax_stages_cross_entropy_options softmax_stages_cross_entropy_defaults(void);
 
 /* loss: [rows]; with SOFTMAX_STAGES_MEAN, each row's share of the mean. */
-int softmax_stages_cross_entropy(int type, const void* logits, int target_type, const void* targets, void* loss,
-                                 void* gradient, int64_t rows, int64_t cols,
-                                 const softmax_stages_cross_entropy_options* options, void* workspace, size_t bytes,
-                                 softmax_stages_stream stream);
-int softmax_stages_cross_entropy_workspace_bytes(int type, size_t* bytes, int64_t rows, int64_t cols,
-                                                 const softmax_stages_cross_entropy_options* options);
-int softmax_stages_cross_entropy_plan(int type, softmax_stages_plan* plan, int64_t rows, int64_t cols,
-                                      const softmax_stages_cross_entropy_options* options, size_t bytes);
+int softmax_stages_cross_entropy(int type, const void* logits, int target_type, const void* targets,
+                                 void* loss, void* gradient, int64_t rows, int64_t cols,
+                                 const softmax_stages_cross_entropy_options* options,
+                                 void* workspace, size_t bytes, softmax_stages_stream stream);
+int softmax_stages_cross_entropy_workspace_bytes(
+    int type, size_t* bytes, int64_t rows, int64_t cols,
+    const softmax_stages_cross_entropy_options* options);
+int softmax_stages_cross_entropy_plan(int type, softmax_stages_plan* plan, int64_t rows,
+                                      int64_t cols,
+                                      const softmax_stages_cross_entropy_options* options,
+                                      size_t bytes);
 
 /* The loss alone. */
-int softmax_stages_cross_entropy_loss(int type, const void* logits, int target_type, const void* targets, void* loss,
-                                      int64_t rows, int64_t cols, const softmax_stages_cross_entropy_options* options,
+int softmax_stages_cross_entropy_loss(int type, const void* logits, int target_type,
+                                      const void* targets, void* loss, int64_t rows, int64_t cols,
+                                      const softmax_stages_cross_entropy_options* options,
                                       void* workspace, size_t bytes, softmax_stages_stream stream);
-int softmax_stages_cross_entropy_loss_workspace_bytes(int type, size_t* bytes, int64_t rows, int64_t cols,
-                                                      const softmax_stages_cross_entropy_options* options);
-int softmax_stages_cross_entropy_loss_plan(int type, softmax_stages_plan* plan, int64_t rows, int64_t cols,
-                                           const softmax_stages_cross_entropy_options* options, size_t bytes);
+int softmax_stages_cross_entropy_loss_workspace_bytes(
+    int type, size_t* bytes, int64_t rows, int64_t cols,
+    const softmax_stages_cross_entropy_options* options);
+int softmax_stages_cross_entropy_loss_plan(int type, softmax_stages_plan* plan, int64_t rows,
+                                           int64_t cols,
+                                           const softmax_stages_cross_entropy_options* options,
+                                           size_t bytes);
 
 /* ---- the k best elements of each row, the best first: their softmax and their columns (int32 or int64), rows x k
  * each. Any result may be NULL. k: up to cols and up to 1024. */
@@ -159,13 +176,14 @@ typedef struct {
 
 softmax_stages_topk_options softmax_stages_topk_defaults(void);
 
-int softmax_stages_topk(int type, const void* x, void* probabilities, int column_type, void* columns, int64_t rows,
-                        int64_t cols, int64_t k, const softmax_stages_topk_options* options, void* workspace,
-                        size_t bytes, softmax_stages_stream stream);
-int softmax_stages_topk_workspace_bytes(int type, size_t* bytes, int64_t rows, int64_t cols, int64_t k,
-                                        const softmax_stages_topk_options* options);
-int softmax_stages_topk_plan(int type, softmax_stages_plan* plan, int64_t rows, int64_t cols, int64_t k,
-                             const softmax_stages_topk_options* options, size_t bytes);
+int softmax_stages_topk(int type, const void* x, void* probabilities, int column_type,
+                        void* columns, int64_t rows, int64_t cols, int64_t k,
+                        const softmax_stages_topk_options* options, void* workspace, size_t bytes,
+                        softmax_stages_stream stream);
+int softmax_stages_topk_workspace_bytes(int type, size_t* bytes, int64_t rows, int64_t cols,
+                                        int64_t k, const softmax_stages_topk_options* options);
+int softmax_stages_topk_plan(int type, softmax_stages_plan* plan, int64_t rows, int64_t cols,
+                             int64_t k, const softmax_stages_topk_options* options, size_t bytes);
 
 /* ---- a random column of each row (int32 or int64) and its probability (float) among the columns that stay;
  * probabilities may be NULL. The same x, options and rows give the same columns in every run. */
@@ -173,8 +191,8 @@ int softmax_stages_topk_plan(int type, softmax_stages_plan* plan, int64_t rows, 
 typedef struct {
     float temperature; /* default 1: divides x; 0: the best column */
     int64_t top_k;     /* default 0: all; else keeps this many best columns */
-    float top_p;       /* default 1: keeps the fewest best columns that together have this probability */
-    float min_p;       /* default 0: drops columns below this share of the best column's probability */
+    float top_p; /* default 1: keeps the fewest best columns that together have this probability */
+    float min_p; /* default 0: drops columns below this share of the best column's probability */
     uint64_t seed;
     uint64_t offset;       /* must differ for each token of a sequence */
     int log_probabilities; /* default 0; 1: stores logarithms instead of probabilities */
@@ -190,9 +208,10 @@ typedef struct {
 
 softmax_stages_sample_options softmax_stages_sample_defaults(void);
 
-int softmax_stages_sample(int type, const void* x, int column_type, void* columns, float* probabilities, int64_t rows,
-                          int64_t cols, const softmax_stages_sample_options* options, void* workspace, size_t bytes,
-                          softmax_stages_stream stream);
+int softmax_stages_sample(int type, const void* x, int column_type, void* columns,
+                          float* probabilities, int64_t rows, int64_t cols,
+                          const softmax_stages_sample_options* options, void* workspace,
+                          size_t bytes, softmax_stages_stream stream);
 int softmax_stages_sample_workspace_bytes(int type, size_t* bytes, int64_t rows, int64_t cols,
                                           const softmax_stages_sample_options* options);
 int softmax_stages_sample_plan(int type, softmax_stages_plan* plan, int64_t rows, int64_t cols,
@@ -204,20 +223,23 @@ int softmax_stages_sample_plan(int type, softmax_stages_plan* plan, int64_t rows
 typedef struct {
     float alpha, beta;            /* default 1, 0 */
     int transpose_a, transpose_b; /* default 0; 1: a is stored as k x m, b as n x k */
-    int64_t ld_a, ld_b, ld_c;     /* elements from one line in memory to the next; default -1: contiguous */
+    /* Elements from one line in memory to the next; default -1: contiguous. */
+    int64_t ld_a, ld_b, ld_c;
     /* Elements from one matrix to the next; default -1: contiguous. For a and b, 0 means one matrix for the batch. */
     int64_t stride_a, stride_b, stride_c;
 } softmax_stages_gemm_options;
 
 softmax_stages_gemm_options softmax_stages_gemm_defaults(void);
 
-int softmax_stages_gemm(int type, const void* a, const void* b, void* c, int64_t batch, int64_t m, int64_t n, int64_t k,
-                        const softmax_stages_gemm_options* options, void* workspace, size_t bytes,
-                        softmax_stages_stream stream);
-int softmax_stages_gemm_workspace_bytes(int type, size_t* bytes, int64_t batch, int64_t m, int64_t n, int64_t k,
+int softmax_stages_gemm(int type, const void* a, const void* b, void* c, int64_t batch, int64_t m,
+                        int64_t n, int64_t k, const softmax_stages_gemm_options* options,
+                        void* workspace, size_t bytes, softmax_stages_stream stream);
+int softmax_stages_gemm_workspace_bytes(int type, size_t* bytes, int64_t batch, int64_t m,
+                                        int64_t n, int64_t k,
                                         const softmax_stages_gemm_options* options);
-int softmax_stages_gemm_plan(int type, softmax_stages_plan* plan, int64_t batch, int64_t m, int64_t n, int64_t k,
-                             const softmax_stages_gemm_options* options, size_t bytes);
+int softmax_stages_gemm_plan(int type, softmax_stages_plan* plan, int64_t batch, int64_t m,
+                             int64_t n, int64_t k, const softmax_stages_gemm_options* options,
+                             size_t bytes);
 
 /* ---- o = softmax(scale q k^T) v for each of batch x heads: q and o have `queries` rows of `size` elements, k and v
  * `keys` rows. size: up to 256. */
@@ -243,16 +265,16 @@ typedef struct {
 
 softmax_stages_attention_options softmax_stages_attention_defaults(void);
 
-int softmax_stages_attention(int type, const void* q, const void* k, const void* v, void* o, int64_t batch,
-                             int64_t heads, int64_t queries, int64_t keys, int64_t size,
-                             const softmax_stages_attention_options* options, void* workspace, size_t bytes,
-                             softmax_stages_stream stream);
-int softmax_stages_attention_workspace_bytes(int type, size_t* bytes, int64_t batch, int64_t heads, int64_t queries,
-                                             int64_t keys, int64_t size,
+int softmax_stages_attention(int type, const void* q, const void* k, const void* v, void* o,
+                             int64_t batch, int64_t heads, int64_t queries, int64_t keys,
+                             int64_t size, const softmax_stages_attention_options* options,
+                             void* workspace, size_t bytes, softmax_stages_stream stream);
+int softmax_stages_attention_workspace_bytes(int type, size_t* bytes, int64_t batch, int64_t heads,
+                                             int64_t queries, int64_t keys, int64_t size,
                                              const softmax_stages_attention_options* options);
-int softmax_stages_attention_plan(int type, softmax_stages_plan* plan, int64_t batch, int64_t heads, int64_t queries,
-                                  int64_t keys, int64_t size, const softmax_stages_attention_options* options,
-                                  size_t bytes);
+int softmax_stages_attention_plan(int type, softmax_stages_plan* plan, int64_t batch, int64_t heads,
+                                  int64_t queries, int64_t keys, int64_t size,
+                                  const softmax_stages_attention_options* options, size_t bytes);
 
 /* ---- y = (s - mean) / sqrt(variance + epsilon) * gamma + beta for each row of s = x + bias + residual. gamma, beta and
  * bias have `cols` elements. cols: up to 16384. */
@@ -266,8 +288,9 @@ typedef struct {
 
 softmax_stages_layernorm_options softmax_stages_layernorm_defaults(void);
 
-int softmax_stages_layernorm(int type, const void* x, const void* gamma, const void* beta, void* y, int64_t rows,
-                             int64_t cols, const softmax_stages_layernorm_options* options, void* workspace,
+int softmax_stages_layernorm(int type, const void* x, const void* gamma, const void* beta, void* y,
+                             int64_t rows, int64_t cols,
+                             const softmax_stages_layernorm_options* options, void* workspace,
                              size_t bytes, softmax_stages_stream stream);
 int softmax_stages_layernorm_workspace_bytes(int type, size_t* bytes, int64_t rows, int64_t cols,
                                              const softmax_stages_layernorm_options* options);
@@ -279,7 +302,8 @@ int softmax_stages_layernorm_plan(int type, softmax_stages_plan* plan, int64_t r
 /* A layer's weights. Matrices have a row for each number that they produce, as PyTorch's Linear; hidden is
  * heads * size. */
 typedef struct {
-    const void *qkv_weight, *qkv_bias;       /* [3 hidden, hidden]: the rows of Q, of K, of V; [3 hidden] */
+    /* [3 hidden, hidden]: the rows of Q, of K, of V; [3 hidden] */
+    const void *qkv_weight, *qkv_bias;
     const void *output_weight, *output_bias; /* of attention: [hidden, hidden], [hidden] */
     const void *attention_gamma, *attention_beta;
     const void *inner_weight, *inner_bias; /* [inner, hidden], [inner] */
@@ -298,9 +322,10 @@ typedef struct {
     int activation;  /* default SOFTMAX_STAGES_GELU */
     int prenorm;     /* default 0; 1: norms come before attention and feed-forward, not after */
     float q_scaling; /* default 1: scores are divided by this and by sqrt(size) */
-    int64_t tokens;  /* an upper bound of the sum of all lengths; the encoder then does not compute padding. Default -1:
-                        the host knows no bound */
-    float epsilon;   /* default 1e-5: added to the variances of norms; BERT has 1e-12 */
+    /* An upper bound of the sum of all lengths; the encoder then does not compute padding. Default -1: the host knows
+     * no bound. */
+    int64_t tokens;
+    float epsilon; /* default 1e-5: added to the variances of norms; BERT has 1e-12 */
 } softmax_stages_encoder_options;
 
 softmax_stages_encoder_options softmax_stages_encoder_defaults(void);
@@ -309,15 +334,17 @@ softmax_stages_encoder_options softmax_stages_encoder_defaults(void);
  * layers: an array in the host's memory, which the caller may free after the call. inner: numbers between the two
  * products of the feed-forward part. The call refuses a workspace that is smaller than
  * softmax_stages_encoder_workspace_bytes(), and `tokens` without lengths. */
-int softmax_stages_encoder(int type, const void* x, const int32_t* lengths, const softmax_stages_encoder_layer* layers,
-                           void* y, int64_t batch, int64_t seq, int64_t heads, int64_t size, int64_t inner,
-                           int64_t layer_count, const softmax_stages_encoder_options* options, void* workspace,
-                           size_t bytes, softmax_stages_stream stream);
-int softmax_stages_encoder_workspace_bytes(int type, size_t* bytes, int64_t batch, int64_t seq, int64_t heads,
-                                           int64_t size, int64_t inner, int64_t layer_count,
+int softmax_stages_encoder(int type, const void* x, const int32_t* lengths,
+                           const softmax_stages_encoder_layer* layers, void* y, int64_t batch,
+                           int64_t seq, int64_t heads, int64_t size, int64_t inner,
+                           int64_t layer_count, const softmax_stages_encoder_options* options,
+                           void* workspace, size_t bytes, softmax_stages_stream stream);
+int softmax_stages_encoder_workspace_bytes(int type, size_t* bytes, int64_t batch, int64_t seq,
+                                           int64_t heads, int64_t size, int64_t inner,
+                                           int64_t layer_count,
                                            const softmax_stages_encoder_options* options);
-int softmax_stages_encoder_plan(int type, softmax_stages_plan* plan, int64_t batch, int64_t seq, int64_t heads,
-                                int64_t size, int64_t inner, int64_t layer_count,
+int softmax_stages_encoder_plan(int type, softmax_stages_plan* plan, int64_t batch, int64_t seq,
+                                int64_t heads, int64_t size, int64_t inner, int64_t layer_count,
                                 const softmax_stages_encoder_options* options, size_t bytes);
 
 #ifdef __cplusplus

@@ -29,8 +29,11 @@ bytes=$(stat -Lc %s "$library")
 
 options=()
 [[ $device != cuda ]] || options=(-DON_GPU=ON)
-cmake -S "$here/consumer" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/installed" "${options[@]}" >"$work/log" 2>&1 &&
-    cmake --build "$work/build" >>"$work/log" 2>&1 || { cat "$work/log"; fail "find_package(softmax_stages)"; }
+if ! { cmake -S "$here/consumer" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/installed" "${options[@]}" &&
+    cmake --build "$work/build"; } >"$work/log" 2>&1; then
+    cat "$work/log"
+    fail "find_package(softmax_stages)"
+fi
 status=0
 "$work/build/calls" || status=$?
 if [[ $device == cuda ]] && ! nvidia-smi >/dev/null 2>&1; then
@@ -40,7 +43,8 @@ fi
 ((status == 0)) || fail "calls ended with $status"
 
 if [[ $device == cpu ]] && type -P pkg-config >/dev/null; then
-    export PKG_CONFIG_PATH=$work/installed/lib/pkgconfig:$(dirname "$library")/pkgconfig
+    PKG_CONFIG_PATH=$(dirname "$library")/pkgconfig
+    export PKG_CONFIG_PATH
     # shellcheck disable=SC2046  # words of flags
     cc -std=c11 -o "$work/by_pkg_config" "$here/consumer/calls.c" $(pkg-config --cflags --libs softmax_stages) -lpthread -lm
     LD_LIBRARY_PATH=$(dirname "$library") "$work/by_pkg_config"
