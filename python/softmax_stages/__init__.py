@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""softmax_stages: softmax, log-softmax, cross-entropy, top-k, sampling, products, attention, layer norm and a transformer
-encoder on PyTorch tensors, NumPy arrays and arrays with DLPack.
+"""softmax_stages: softmax, log-softmax, cross-entropy, top-k, sampling, products, attention, layer norm and a
+transformer encoder on PyTorch tensors, NumPy arrays and arrays with DLPack.
 
     import softmax_stages
     probabilities, columns, *_ = softmax_stages.topk(logits, 50)

@@ -35,6 +35,9 @@ class View:
     def all_strides(self):
         return self.family.strides(self)
 
+    def is_read_only(self):
+        return self.family.is_read_only(self.array)
+
 
 def _contiguous(shape, strides):
     """None if these strides are those of a contiguous array."""
@@ -49,7 +52,18 @@ def _contiguous(shape, strides):
     return None
 
 
+# A family of arrays has
+#   view(x, name)                  the array as a View
+#   has_signatures, signature(x)   what a View shows, but the address, as a value to look up
+#   address(x)
+#   empty(x, shape, kind)          a new array beside x, and workspace(x, bytes), 16-byte aligned
+#   strides(view)                  of any array, in elements
+#   stream(device)                 the current stream's address
+#   is_elsewhere(device)           True if work on this device needs another current GPU
+
 class NumpyFamily:
+    has_signatures = True
+
     def __init__(self, numpy):
         self.numpy = numpy
         self.kinds = {"float32": FLOAT32, "float16": FLOAT16, "bfloat16": BFLOAT16, "float64": FLOAT64,
@@ -63,23 +77,25 @@ class NumpyFamily:
             raise TypeError(f"{name} is {x.dtype}: its byte order is not this machine's")
         strides = _contiguous(x.shape, [stride // size for stride in x.strides])
         kind = self.kinds.get(x.dtype.name, x.dtype.name)
-        return View(x.__array_interface__["data"][0], x.shape, strides, kind, HOST, self, x)
+        return View(self.address(x), x.shape, strides, kind, HOST, self, x)
+
+    def signature(self, x):
+        return x.dtype, x.shape, x.strides, x.flags.writeable
 
     def is_read_only(self, x):
         return not x.flags.writeable
 
-    def empty(self, like, shape, kind):
-        name = _library.TYPE_NAMES[kind]
-        return self.numpy.empty(shape, like.array.dtype if kind == like.kind else name)
+    def empty(self, x, shape, kind):
+        return self.numpy.empty(shape, x.dtype if self.kinds.get(x.dtype.name) == kind else _library.TYPE_NAMES[kind])
+
+    def workspace(self, _x, size):
+        buffer = self.numpy.empty(size + 16, "uint8")
+        start = -self.address(buffer) % 16
+        return buffer[start:start + size]
 
     def strides(self, of):
         size = of.array.dtype.itemsize
         return tuple(stride // size for stride in of.array.strides)
-
-    def workspace(self, like, size):
-        buffer = self.numpy.empty(size + 16, "uint8")
-        start = -buffer.__array_interface__["data"][0] % 16
-        return buffer[start:start + size]
 
     def stream(self, _device):
         return None
@@ -87,38 +103,46 @@ class NumpyFamily:
     def is_elsewhere(self, _device):
         return False
 
-    def address(self, array):
-        return array.__array_interface__["data"][0]
+    def address(self, x):
+        return x.__array_interface__["data"][0]
 
 
 class TorchFamily:
+    has_signatures = True
+
     def __init__(self, torch):
         self.torch = torch
         self.types = (torch.float32, torch.float16, torch.bfloat16, torch.float64, torch.int32, torch.int64)
         self.kinds = {kind: i for i, kind in enumerate(self.types)}
-        self.empty_like = torch.empty_like
         self.raw_stream = getattr(torch._C, "_cuda_getCurrentRawStream", None) or (
             lambda device: torch.cuda.current_stream(device).cuda_stream)
+        self.address = torch.Tensor.data_ptr
 
     def view(self, x, name):
         kind = self.kinds.get(x.dtype)
         if kind is None:
             kind = str(x.dtype).removeprefix("torch.")
-        device = x.get_device()  # -1, HOST: not on a GPU
-        if device < 0 and x.device.type != "cpu" or device >= 0 and not x.is_cuda:
+        if x.is_cuda:
+            device = x.get_device()
+        elif x.device.type == "cpu":
+            device = HOST
+        else:
             raise TypeError(f"{name} is on {x.device}: calls take tensors on GPUs of CUDA or in the host's memory")
-        return View(x.data_ptr(), x.shape, None if x.is_contiguous() else x.stride(), kind, device, self, x)
+        if x.layout is not self.torch.strided:
+            raise TypeError(f"{name} has the layout {x.layout}; it must be a dense tensor")
+        return View(x.data_ptr(), tuple(x.shape), None if x.is_contiguous() else x.stride(), kind, device, self, x)
+
+    def signature(self, x):
+        return x.dtype, x.shape, x.stride(), x.device
 
     def is_read_only(self, _x):
         return False
 
-    def empty(self, like, shape, kind):
-        if shape is like.shape and kind == like.kind and like.strides is None:
-            return self.empty_like(like.array)
-        return like.array.new_empty(shape, dtype=self.types[kind])
+    def empty(self, x, shape, kind):
+        return x.new_empty(shape, dtype=self.types[kind])
 
-    def workspace(self, like, size):
-        return like.array.new_empty(size, dtype=self.torch.uint8)
+    def workspace(self, x, size):
+        return x.new_empty(size, dtype=self.torch.uint8)
 
     def strides(self, of):
         return of.array.stride()
@@ -127,11 +151,7 @@ class TorchFamily:
         return self.raw_stream(device) if device != HOST else None
 
     def is_elsewhere(self, device):
-        """True if work on this device needs another current GPU."""
         return device != HOST and self.torch.cuda.current_device() != device
-
-    def address(self, array):
-        return array.data_ptr()
 
 
 class _DLDataType(ctypes.Structure):
@@ -153,6 +173,8 @@ class DlpackFamily:
     """Arrays with __dlpack__ and __dlpack_device__ (CuPy, JAX, ...). New arrays come from the namespace that such an
     array names in __array_namespace__; with `out` none is needed. Work goes to the default stream of the GPU, or to
     the `stream` that the caller names."""
+
+    has_signatures = False
 
     kCpu, kCuda, kCudaHost, kManaged = 1, 2, 3, 13
     kinds = {(2, 32): FLOAT32, (2, 16): FLOAT16, (4, 16): BFLOAT16, (2, 64): FLOAT64, (0, 32): INT32, (0, 64): INT64}
@@ -176,28 +198,32 @@ class DlpackFamily:
         # The capsule is not consumed: its owner frees it. `x` keeps the elements alive.
         return View((tensor.data or 0) + tensor.offset, shape, strides, kind, device if on_gpu else HOST, self, x)
 
+    def signature(self, _x):
+        return None
+
     def is_read_only(self, _x):
         return False
 
-    def _namespace(self, like):
-        if not hasattr(like.array, "__array_namespace__"):
-            raise TypeError(f"{type(like.array).__name__} has no __array_namespace__, by which new arrays could be made: "
+    def _namespace(self, x):
+        if not hasattr(x, "__array_namespace__"):
+            raise TypeError(f"{type(x).__name__} has no __array_namespace__, by which new arrays could be made: "
                             "give the results' arrays as `out`")
-        return like.array.__array_namespace__()
+        return x.__array_namespace__()
 
-    def empty(self, like, shape, kind):
-        space = self._namespace(like)
-        dtype = like.array.dtype if kind == like.kind else getattr(space, _library.TYPE_NAMES[kind])
-        return space.empty(shape, dtype=dtype, device=like.array.device)
+    def empty(self, x, shape, kind):
+        space = self._namespace(x)
+        dtype = x.dtype if str(x.dtype).rpartition(".")[2] == _library.TYPE_NAMES[kind] else getattr(
+            space, _library.TYPE_NAMES[kind])
+        return space.empty(shape, dtype=dtype, device=x.device)
 
     def strides(self, of):
         if of.strides is not None:
             return of.strides
         return tuple(prod(of.shape[i + 1:]) for i in range(len(of.shape)))
 
-    def workspace(self, like, size):
-        space = self._namespace(like)
-        return space.empty(size, dtype=space.uint8, device=like.array.device)
+    def workspace(self, x, size):
+        space = self._namespace(x)
+        return space.empty(size, dtype=space.uint8, device=x.device)
 
     def stream(self, _device):
         return None
@@ -223,16 +249,23 @@ def _family_of(kind):
     return _dlpack if hasattr(kind, "__dlpack__") and hasattr(kind, "__dlpack_device__") else None
 
 
-def view(x, name):
-    """The array as a View. `name`: what messages call it."""
+def family_of(x):
+    """The family of an array; None if it is none."""
     kind = type(x)
     family = _families.get(kind)
     if family is None:
         family = _family_of(kind)
-        if family is None:
-            raise TypeError(f"{name} is a {kind.__name__}; it must be a PyTorch tensor, a NumPy array or an array "
-                            "with DLPack")
-        _families[kind] = family
+        if family is not None:
+            _families[kind] = family
+    return family
+
+
+def view(x, name):
+    """The array as a View. `name`: what messages call it."""
+    family = family_of(x)
+    if family is None:
+        raise TypeError(f"{name} is a {type(x).__name__}; it must be a PyTorch tensor, a NumPy array or an array with "
+                        "DLPack")
     return family.view(x, name)
 
 
@@ -242,5 +275,6 @@ def library_for(device):
     if library is None:
         raise _library.DeviceError(
             "this installation of softmax_stages has no kernels for arrays in the host's memory" if device == HOST else
-            "this installation of softmax_stages has no kernels for GPUs: nvcc was not there when it was installed", 100)
+            "this installation of softmax_stages has no kernels for GPUs: nvcc was not there when it was installed",
+            100)
     return library

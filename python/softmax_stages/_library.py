@@ -75,7 +75,7 @@ class Library:
         self._message = self._function("softmax_stages_message", ctypes.c_char_p)
         self.device = self._function("softmax_stages_device", ctypes.c_char_p)().decode()
         self.version = self._function("softmax_stages_version", ctypes.c_char_p)().decode()
-        self.calls, self.sizes, self.workspaces, self._defaults = {}, {}, {}, {}
+        self.calls, self.sizes, self._defaults = {}, {}, {}
         for name, (operands, count, options) in _CALLS.items():
             arguments = [c_int if letter == "i" else c_void_p for letter in operands]
             sizes = [c_int64] * count
@@ -102,15 +102,12 @@ class Library:
         message = message.replace("_workspace_bytes: ", ": ").replace("options.", "")
         raise ValueError(message) if status == INVALID_VALUE else DeviceError(message, status)
 
-    def workspace_bytes(self, name, kind, sizes, device, key, options):
-        """The bytes of the workspace that makes a call fastest, to be found in `workspaces` from now on."""
+    def workspace_bytes(self, name, kind, sizes, options):
+        """The bytes of the workspace that makes a call fastest on the current GPU."""
         answer = c_size_t()
         status = self.sizes[name](kind, ctypes.byref(answer), *sizes, options)
         if status:
             self.check(status)
-        if len(self.workspaces) > 4096:  # a program with ever new shapes
-            self.workspaces.clear()
-        self.workspaces[name, kind, sizes, device, key] = answer.value
         return answer.value
 
 

@@ -23,7 +23,8 @@ _operators.define("log_softmax(Tensor x, int dim) -> Tensor")
 _operators.define("softmax_backward(Tensor y, Tensor dy, int dim) -> Tensor")
 _operators.define("log_softmax_backward(Tensor y, Tensor dy, int dim) -> Tensor")
 _operators.define("layernorm(Tensor x, Tensor gamma, Tensor beta, float epsilon) -> Tensor")
-_LOSS = "Tensor logits, Tensor targets, int reduction, int ignore_index, float label_smoothing, float z_loss, float soft_cap"
+_LOSS = ("Tensor logits, Tensor targets, int reduction, int ignore_index, float label_smoothing, float z_loss, "
+         "float soft_cap")
 _operators.define(f"cross_entropy({_LOSS}) -> Tensor")
 _operators.define(f"cross_entropy_backward(Tensor dloss, {_LOSS}) -> Tensor")
 
@@ -46,21 +47,19 @@ def _load_cpp():
 in_cpp = _load_cpp()
 
 
-def _in_python(logits, targets, gradient, reduction, ignore_index, label_smoothing, z_loss, soft_cap, dloss=None):
-    return calls._cross_entropy(
-        logits.contiguous(), targets.contiguous(), gradient, ("none", "mean", "sum")[reduction], ignore_index,
-        label_smoothing, z_loss, soft_cap, None, dloss, None)
-
-
 def _cross_entropy_in_python(logits, targets, reduction, *options):
-    loss = _in_python(logits, targets, False, reduction, *options)[0]
+    loss = calls._run(calls._prepare_cross_entropy, (logits.contiguous(), targets.contiguous(), None, None, None),
+                      (False, _REDUCTION_NAMES[reduction], *options), None)
     return loss.clone() if reduction else loss  # an operator's result may not be a view
 
 
-def _cross_entropy_backward_in_python(dloss, logits, targets, *options):
+def _cross_entropy_backward_in_python(dloss, logits, targets, reduction, *options):
     sums = torch.float64 if logits.dtype == torch.float64 else torch.float32
-    return _in_python(logits, targets, True, *options, dloss.to(sums).contiguous())[1]
+    arrays = (logits.contiguous(), targets.contiguous(), None, dloss.to(sums).contiguous(), None)
+    return calls._run(calls._prepare_cross_entropy, arrays, (True, _REDUCTION_NAMES[reduction], *options), None)[1]
 
+
+_REDUCTION_NAMES = tuple(calls._REDUCTIONS)
 
 if not in_cpp:
     _functions = {
@@ -168,7 +167,8 @@ def layernorm(x, gamma, beta, epsilon=1e-5):
     return _ops.layernorm(x, gamma, beta, epsilon)
 
 
-def cross_entropy(logits, targets, *, reduction="mean", ignore_index=-100, label_smoothing=0.0, z_loss=0.0, soft_cap=0.0):
+def cross_entropy(logits, targets, *, reduction="mean", ignore_index=-100, label_smoothing=0.0, z_loss=0.0,
+                  soft_cap=0.0):
     """The loss of logits [..., classes] with targets [...]. backward() reads the logits once more and writes their
     gradient. Where nothing else follows the loss, softmax_stages.cross_entropy_with_gradient needs one read less."""
     if reduction not in calls._REDUCTIONS:

@@ -146,7 +146,8 @@ def test_attention_of_all_layouts(kind, random):
         o, sums = stages.attention(q, k, v, log_sum_exp=True)
         assert near(kind, o, wanted, dtype)
         assert near(kind, sums, numpy.log(numpy.exp(scores).sum(-1)), "float32", 64)
-        assert near(kind, stages.attention(q, k, v, causal=True), exact_attention(exact_q, exact_k, exact_v, True)[0], dtype)
+        assert near(kind, stages.attention(q, k, v, causal=True),
+                    exact_attention(exact_q, exact_k, exact_v, causal=True)[0], dtype)
         lengths = kind.make([13, 4], "int32")
         assert near(kind, stages.attention(q, k, v, lengths=lengths),
                     exact_attention(exact_q, exact_k, exact_v, lengths=[13, 4])[0], dtype)
@@ -215,7 +216,8 @@ def test_what_is_refused_is_named(kind, random):
     refuses(TypeError, "x is a list", stages.softmax, [1.0, 2.0])
     refuses(TypeError, "x is int32", stages.softmax, kind.make(numpy.zeros((2, 3)), "int32"))
     refuses(TypeError, "targets is float32", stages.cross_entropy, x, kind.make(numpy.zeros(4)))
-    refuses(ValueError, "targets has the shape [4, 50]", stages.cross_entropy, x, kind.make(numpy.zeros((4, 50)), "int64"))
+    refuses(ValueError, "targets has the shape [4, 50]", stages.cross_entropy, x,
+            kind.make(numpy.zeros((4, 50)), "int64"))
     refuses(ValueError, "dim is 2", stages.softmax, x, 2)
     refuses(ValueError, "k is 51; it must be at most 50", stages.topk, x, 51)
     refuses(ValueError, "k is -1", stages.topk, x, -1)

@@ -52,7 +52,8 @@ def test_operators_keep_pytorchs_rules(device):
     torch.library.opcheck(ops.softmax.default, (x, 1))
     torch.library.opcheck(ops.log_softmax.default, (x, 0))
     torch.library.opcheck(ops.cross_entropy.default, (x, targets, 1, -100, 0.0, 0.0, 0.0))
-    torch.library.opcheck(ops.layernorm.default, (x, *(torch.randn(4, device=device, requires_grad=True) for _ in range(2)), 1e-5))
+    gamma, beta = (torch.randn(4, device=device, requires_grad=True) for _ in range(2))
+    torch.library.opcheck(ops.layernorm.default, (x, gamma, beta, 1e-5))
 
 
 def test_operators_compile_without_breaks(device):
