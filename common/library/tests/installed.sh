@@ -27,6 +27,7 @@ readelf -d "$library" | grep -q 'SONAME.*\[libsoftmax_stages\.so\.1\]' || fail "
 bytes=$(stat -Lc %s "$library")
 ((bytes <= 20000000)) || fail "the library has $bytes bytes; it should have 20 million at most"
 
+[[ ! $(type -P ninja) ]] || export CMAKE_GENERATOR=Ninja # make may not be there
 options=()
 [[ $device != cuda ]] || options=(-DON_GPU=ON)
 if ! { cmake -S "$here/consumer" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/installed" "${options[@]}" &&
