@@ -73,12 +73,14 @@ class Source:
 class Tensors:
     """The operands of one problem: inputs, filled, and outputs for whoever writes into them."""
 
-    def __init__(self, library, operation, problem):
+    def __init__(self, library, operation, problem, named_input=""):
+        """named_input: one of the operation's inputs; empty: the usual one."""
         self.library, self.operation, self.problem = library, operation, problem
+        self.input = named_input or operation.usual_input
         self.operands = library.describe(operation.name, problem)
         self.cost = library.cost(operation.name, problem)
         self.memory = {each.name: library.allocate(each.bytes) for each in self.operands}
-        library.fill(operation.name, problem, operation.usual_input, self.pointers())
+        library.fill(operation.name, problem, self.input, self.pointers())
         # What is read and written is kept as it was.
         self.before = {each.name: library.allocate(each.bytes) for each in self.operands
                        if each.role == "in_out"}
@@ -103,7 +105,7 @@ class Tensors:
             return dict(self.before)
         originals = {each.name: self.library.allocate(each.bytes) for each in again}
         originals.update(self.before)
-        self.library.fill(self.operation.name, self.problem, self.operation.usual_input,
+        self.library.fill(self.operation.name, self.problem, self.input,
                           {name: memory.pointer for name, memory in originals.items()})
         return originals
 

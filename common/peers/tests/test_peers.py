@@ -22,6 +22,7 @@ import contenders  # noqa: E402
 import peers  # noqa: E402
 import peers_report  # noqa: E402
 import timeline  # noqa: E402
+import torture  # noqa: E402
 from contenders import Shape  # noqa: E402
 from stages_library import Library, Problem, StagesError, Timing, WorkFailed  # noqa: E402
 
@@ -823,6 +824,31 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(works("--shape", "3x5", names=["softmax"]),
                          [("softmax", "float32", Shape((3, 5)))])
         self.assertNotIn(scores, works(stages=[OF_LOGARITHMS]))
+
+    def test_torture_says_whose_results_are_wrong_and_on_which_input(self):
+        def tortured(*words):
+            output = io.StringIO()
+            with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+                status = torture.main([OF_LISTS, "--library", LIBRARY, *words])
+            return status, output.getvalue()
+
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, "torture.json")
+            status, output = tortured("--operation", "softmax_topk", "--shape", "5x300,k=4", "--out", str(file))
+            verdicts = json.loads(file.read_text())["verdicts"]
+        self.assertEqual(status, 0, output)
+        wrong = {(each["contender"], each["input"]) for each in verdicts if each["verdict"] == torture.WRONG}
+        # Which of several equal elements come first is as the threads happen to lie, and an index can be missing.
+        self.assertIn(("nvidia_online_softmax/online_topk", "ties"), wrong)
+        self.assertIn(("nvidia_online_softmax/online_topk", "few_left"), wrong)
+        self.assertNotIn(("nvidia_online_softmax/online_topk", "distinct"), wrong)
+        ours = [each for each in verdicts if each["role"] == "ours"]
+        self.assertGreater(len([each for each in ours if each["verdict"] == torture.RIGHT]), 50)
+        self.assertFalse([each for each in ours if each["verdict"] == torture.WRONG])
+        self.assertEqual(tortured("--operation", "nonsense", "--shape", "5x300")[0], 2)
+        status, output = tortured("--operation", "softmax_topk", "--shape", "5x300x2")
+        self.assertEqual(status, 2)
+        self.assertIn("torture: ", output)
 
     def test_shapes(self):
         shapes = softmax.course_shapes()
