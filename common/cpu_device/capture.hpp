@@ -19,6 +19,7 @@
 // An error of this kind also invalidates the captures that were in its way.
 #pragma once
 
+#include "api.hpp"
 #include "cpu_device/types.h"
 #include "graph.hpp"
 
@@ -71,6 +72,16 @@ cudaError_t refusal_of_event_wait(CaptureId recorded_in);
 // that captures nothing joins the capture so.
 cudaError_t let_stream_wait(cudaStream_t stream, CaptureId recorded_in, const Frontier& behind,
                             bool was_recorded);
+
+// Makes a call that is no work of a stream, and might hide from a capture what its graph depends on: call(). Remembers its
+// error, or why it may not be made now.
+template <class Call>
+cudaError_t unless_captures_forbid(Call call) {
+    refuse_to_kernels();
+    if (const cudaError_t refusal = refusal_of_unsafe_call()) return refusal;
+    if (const cudaError_t failure = lasting_failure()) return failure;
+    return remembered(call());
+}
 
 // The stream is destroyed, or (null) all are reset: what they were capturing is dropped.
 void forget_captures(cudaStream_t stream);

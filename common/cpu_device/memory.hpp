@@ -71,6 +71,9 @@ cudaError_t allocate_reserved(void* pointer, size_t bytes, int device);
 // A fill with elements of 1, 2 or 4 bytes, as a graph's node has it; the width is in elements.
 cudaError_t fill_elements(const cudaMemsetParams& of);
 
+// True if an address is in memory of a device, or in memory of the host that devices may use.
+bool is_device_side(const void* pointer);
+
 // Whether a library's call may touch so many bytes there: of device memory, or of the host's memory that is the device's
 // as well. `verb`: "cublasSgemm reads A," and the like.
 cudaError_t check_device_range(const void* pointer, size_t bytes, const char* verb);
