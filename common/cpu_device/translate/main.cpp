@@ -16,6 +16,7 @@
 #include <set>
 #include <vector>
 
+#include "common/cpu_device/translate/headers.hpp"
 #include "common/cpu_device/translate/notes.hpp"
 #include "common/cpu_device/translate/tokens.hpp"
 #include "common/cpu_device/translate/translate.hpp"

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "common/cpu_device/translate/refusals.hpp"
+#include "common/cpu_device/translate/functions.hpp"
 
 namespace translate {
 
