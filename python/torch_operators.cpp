@@ -8,6 +8,7 @@
 #include <torch/library.h>
 
 #include <limits>
+#include <string>
 #include <tuple>
 
 #include "softmax_stages.h"
@@ -67,7 +68,11 @@ softmax_stages_stream stream_of(const at::Tensor& x) {
 
 void check(int status, const Functions& functions) {
     if (status == 0) return;
-    const char* const message = functions.find<const char*()>("softmax_stages_message")();
+    std::string message = functions.find<const char*()>("softmax_stages_message")();
+    for (const std::string left_out : {"softmax_stages_", "_workspace_bytes", "options."}) {
+        const size_t at = message.find(left_out);
+        if (at != std::string::npos) message.erase(at, left_out.size());
+    }
     TORCH_CHECK_VALUE(status != 1, message);  // cudaErrorInvalidValue
     TORCH_CHECK(false, message);
 }
@@ -292,18 +297,36 @@ void register_for(torch::Library& m) {
     m.impl("cross_entropy_backward", &cross_entropy_backward);
 }
 
-TORCH_LIBRARY_IMPL(softmax_stages, CUDA, m) {
-    register_for(m);
-}
-TORCH_LIBRARY_IMPL(softmax_stages, CPU, m) {
-    register_for(m);
-}
-
 }  // namespace
 
+extern "C" {
+
+// What this file was compiled for: the declarations of torch.py, and PyTorch's version.
+const char* softmax_stages_torch_built_for() {
+    return "1 " STAGES_TORCH_VERSION;
+}
+
 // Opens the library for GPUs (or of the host). Returns 0, or 1 if it cannot be opened.
-extern "C" int softmax_stages_torch_load(const char* path, int for_gpus) {
+int softmax_stages_torch_load(const char* path, int for_gpus) {
     Functions& functions = functions_for(for_gpus != 0);
     functions.library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     return functions.library == nullptr ? 1 : 0;
 }
+
+// Registers the operators, which are declared by then. Returns 0, or 1 if PyTorch refuses. Not at the beginning of the
+// process, where an exception would end it.
+int softmax_stages_torch_register() {
+    using torch::Library;
+    try {
+        for (const auto key : {c10::DispatchKey::CUDA, c10::DispatchKey::CPU}) {
+            auto* const library =
+                new Library(Library::IMPL, "softmax_stages", key, __FILE__, __LINE__);
+            register_for(*library);  // until the process ends
+        }
+        return 0;
+    } catch (const std::exception&) {
+        return 1;
+    }
+}
+
+}  // extern "C"

@@ -40,7 +40,7 @@ struct AttentionProblem {
                                                  softmax_stages::this_chip(), bytes);
     }
     bool is_empty() const { return batch == 0 || heads == 0 || queries == 0 || size == 0; }
-    void explain(Findings& findings) const {
+    void explain(Findings& findings, int /*type*/) const {
         constexpr int64_t kMost = int64_t{1} << 30;
         findings.size("batch", batch);
         findings.size("heads", heads);

@@ -48,8 +48,9 @@ using SumOf = std::conditional_t<std::is_same_v<T, double>, double, float>;
 // Remembers a sentence for softmax_stages_message() and returns the error.
 int failed(const char* call, cudaError_t error, const Findings& findings) noexcept;
 
-// The CPU device waits for a call's kernels; a GPU's runtime does not.
-void prepare_device();
+// The CPU device waits for a call's kernels; a GPU's runtime does not. prepare_device() returns false, and finds why, if no
+// kernel can run in this process.
+bool prepare_device(Findings& findings);
 cudaError_t finish_call();
 // Returns what the device says of an error beyond CUDA's name for it; may be empty.
 const char* words_of_device();
@@ -61,7 +62,7 @@ int answer(const char* name, const Call& call, const Explain& explain) noexcept 
     Findings findings;
     cudaError_t error = cudaErrorMemoryAllocation;
     try {
-        prepare_device();
+        if (!prepare_device(findings)) return failed(name, cudaErrorNotSupported, findings);
         error = call();
         if (error == cudaSuccess) error = finish_call();
         if (error == cudaSuccess) return 0;
@@ -109,7 +110,7 @@ cudaError_t store(softmax_stages_plan* to, const Plan& plan) {
 //   static constexpr bool kDoubles            true if the call takes doubles
 //   bool is_empty()                           true if there is nothing to compute
 //   bytes<T>(size_t*), plan<T>(size_t)        as the front call's NAME_workspace_bytes and NAME_plan
-//   explain(Findings&)                        looks at sizes and options
+//   explain(Findings&, int type)              looks at sizes and options
 template <class Problem>
 int workspace_bytes(const char* name, int type, size_t* bytes, const Problem& problem) {
     return answer(
@@ -121,7 +122,7 @@ int workspace_bytes(const char* name, int type, size_t* bytes, const Problem& pr
         [&](Findings& findings) {
             findings.need(bytes != nullptr, "bytes is NULL; it must point to a size_t");
             findings.element_type(type, Problem::kDoubles);
-            problem.explain(findings);
+            problem.explain(findings, type);
         });
 }
 
@@ -147,7 +148,7 @@ int plan(const char* name, int type, softmax_stages_plan* plan, size_t bytes,
         [&](Findings& findings) {
             findings.need(plan != nullptr, "plan is NULL; it must point to a softmax_stages_plan");
             findings.element_type(type, Problem::kDoubles);
-            problem.explain(findings);
+            problem.explain(findings, type);
         });
 }
 
@@ -159,7 +160,7 @@ int call(const char* name, int type, const Problem& problem, const Launch& launc
         name, [&] { return with_type<Problem::kDoubles>(type, launch); },
         [&](Findings& findings) {
             findings.element_type(type, Problem::kDoubles);
-            problem.explain(findings);
+            problem.explain(findings, type);
             explain(findings);
         });
 }

@@ -34,8 +34,12 @@ struct LossProblem {
                 static_cast<Sum*>(options.totals)};
     }
     bool is_empty() const { return rows == 0 || cols == 0; }
-    void explain(Findings& findings) const {
+    void explain(Findings& findings, int type) const {
         constexpr int64_t kMost = INT32_MAX - 1024;
+        // In the type of the sums, as the call checks them.
+        const auto is_finite = [&](double x) {
+            return std::isfinite(type == SOFTMAX_STAGES_FLOAT64 ? x : static_cast<float>(x));
+        };
         findings.size("rows", rows, kMost);
         findings.size("cols", cols, kMost);
         findings.need(
@@ -45,9 +49,9 @@ struct LossProblem {
         findings.need(options.label_smoothing >= 0 && options.label_smoothing <= 1,
                       "options.label_smoothing is %g; it must be from 0 to 1",
                       options.label_smoothing);
-        findings.need(options.z_loss >= 0 && std::isfinite(options.z_loss),
+        findings.need(options.z_loss >= 0 && is_finite(options.z_loss),
                       "options.z_loss is %g; it must be at least 0 and finite", options.z_loss);
-        findings.need(options.soft_cap >= 0 && std::isfinite(options.soft_cap),
+        findings.need(options.soft_cap >= 0 && is_finite(options.soft_cap),
                       "options.soft_cap is %g; it must be at least 0 and finite", options.soft_cap);
     }
     // gradient: nullptr if `has_gradient` is false.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // On the CPU device, kernels may use all memory of the process, and a call returns when its results are there.
+#include <unistd.h>
+
 #include <string>
 
 #include "call.hpp"
@@ -7,16 +9,21 @@
 
 namespace library {
 
-void prepare_device() {
-    static const bool is_prepared = [] {
+bool prepare_device(Findings& findings) {
+    static const pid_t process = [] {
         cpu_device::print_errors(false);
         cpu_device::print_waits(false);
         // The arrays are the host's. All addresses that a process may have become the device's as well.
-        constexpr uintptr_t kFirst = 4096, kEnd = uintptr_t{1} << 47;
+        constexpr uintptr_t kFirst = 4096, kEnd = uintptr_t{1} << 56;
         cudaHostRegister(reinterpret_cast<void*>(kFirst), kEnd - kFirst, cudaHostRegisterDefault);
-        return true;
+        return getpid();
     }();
-    static_cast<void>(is_prepared);
+    // A child of fork() has none of the threads that run kernels, and would wait for them for ever.
+    findings.need(
+        process == getpid(),
+        "the process was forked after a call on the CPU device, which does not work there: "
+        "begin processes by exec (in Python: multiprocessing.set_start_method('spawn'))");
+    return findings.found_nothing();
 }
 
 cudaError_t finish_call() {

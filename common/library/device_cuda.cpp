@@ -4,7 +4,9 @@
 
 namespace library {
 
-void prepare_device() {}
+bool prepare_device(Findings&) {
+    return true;
+}
 
 cudaError_t finish_call() {
     return cudaSuccess;

@@ -44,7 +44,7 @@ struct EncoderProblem {
                                                softmax_stages::this_chip(), bytes);
     }
     bool is_empty() const { return batch == 0 || seq == 0 || heads == 0 || size == 0; }
-    void explain(Findings& findings) const {
+    void explain(Findings& findings, int /*type*/) const {
         constexpr int64_t kMost = int64_t{1} << 30;
         findings.size("batch", batch, kMost);
         findings.size("seq", seq, kMost);

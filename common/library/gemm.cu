@@ -41,7 +41,7 @@ struct GemmProblem {
                                             bytes);
     }
     bool is_empty() const { return batch == 0 || m == 0 || n == 0; }
-    void explain(Findings& findings) const {
+    void explain(Findings& findings, int /*type*/) const {
         findings.size("batch", batch);
         findings.size("m", m);
         findings.size("n", n);
@@ -87,9 +87,10 @@ int softmax_stages_gemm(int type, const void* a, const void* b, void* c, int64_t
             if (k > 0) findings.address("a", a, element);
             if (k > 0) findings.address("b", b, element);
             findings.address("c", c, element);
-            findings.need(false,
-                          "the lines or matrices of c overlap, or c has too many tiles for a grid "
-                          "(2^31 or more)");
+            findings.need(
+                false,
+                "probably, the lines or matrices of c overlap, or c has too many tiles for a grid "
+                "(2^31 or more)");
         });
 }
 

@@ -31,7 +31,7 @@ struct NormProblem {
                                                  softmax_stages::this_chip(), bytes);
     }
     bool is_empty() const { return rows == 0 || cols == 0; }
-    void explain(Findings& findings) const {
+    void explain(Findings& findings, int /*type*/) const {
         findings.size("rows", rows);
         findings.size("cols", cols, softmax_stages::kMostLayernormCols);
         findings.need(options.epsilon >= 0.f, "options.epsilon is %g; it must be at least 0",
@@ -70,7 +70,7 @@ int softmax_stages_layernorm(int type, const void* x, const void* gamma, const v
             findings.address("options.bias", problem.options.bias, element, true);
             findings.address("options.residual", problem.options.residual, element, true);
             findings.address("options.sum", problem.options.sum, element, true);
-            findings.need(false, "there are too many rows for a grid");
+            findings.need(false, "probably, there are too many rows for a grid");
         });
 }
 

@@ -41,7 +41,7 @@ struct SampleProblem {
                                               bytes);
     }
     bool is_empty() const { return rows == 0 || cols == 0; }
-    void explain(Findings& findings) const {
+    void explain(Findings& findings, int /*type*/) const {
         findings.size("rows", rows, INT32_MAX);
         findings.size("cols", cols, INT32_MAX);
         findings.need(options.top_k >= 0, "options.top_k is %lld; it must be at least 0",

@@ -20,7 +20,7 @@ struct RowsProblem {
 
     softmax_stages::SoftmaxOptions in_cpp() const { return {options.inner}; }
     bool is_empty() const { return rows == 0 || cols == 0 || options.inner == 0; }
-    void explain(Findings& findings) const {
+    void explain(Findings& findings, int /*type*/) const {
         findings.size("rows", rows);
         findings.size("cols", cols, INT32_MAX);
         findings.size("options.inner", options.inner);
@@ -32,7 +32,7 @@ inline void explain_rows(Findings& findings, int type, const char* const (&names
                          const void* const (&addresses)[3]) {
     for (int i = 0; i < 3; ++i)
         if (names[i] != nullptr) findings.address(names[i], addresses[i], bytes_of_type(type));
-    findings.need(false, "rows, cols or inner are too large for a grid");
+    findings.need(false, "probably, rows, cols or inner are too large for a grid");
 }
 
 }  // namespace library

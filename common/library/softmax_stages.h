@@ -40,7 +40,8 @@
 extern "C" {
 #endif
 
-/* Programs that were linked with a library of the same major version run with this one. */
+/* Programs that were linked with a library of the same major version run with this one: a change of a signature or of a
+ * structure, be it a field at its end, is a new major version. */
 #define SOFTMAX_STAGES_VERSION_MAJOR 1
 #define SOFTMAX_STAGES_VERSION_MINOR 0
 

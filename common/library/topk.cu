@@ -31,7 +31,7 @@ struct TopkProblem {
                                             bytes);
     }
     bool is_empty() const { return rows == 0 || k == 0; }
-    void explain(Findings& findings) const {
+    void explain(Findings& findings, int /*type*/) const {
         findings.size("rows", rows);
         findings.size("cols", cols, INT32_MAX);
         findings.size("k", k, std::min(cols, softmax_stages::kMostOfTopk));

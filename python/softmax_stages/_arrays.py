@@ -38,6 +38,9 @@ class View:
     def is_read_only(self):
         return self.family.is_read_only(self.array)
 
+    def needs_gradient(self):
+        return self.family.needs_gradient(self.array)
+
 
 def _contiguous(shape, strides):
     """None if these strides are those of a contiguous array."""
@@ -55,11 +58,13 @@ def _contiguous(shape, strides):
 # A family of arrays has
 #   view(x, name)                  the array as a View
 #   has_signatures, signature(x)   what a View shows, but the address, as a value to look up
-#   address(x)
+#   address(x, stream)             for work on this stream (None: the current one)
 #   empty(x, shape, kind)          a new array beside x, and workspace(x, bytes), 16-byte aligned
 #   strides(view)                  of any array, in elements
 #   stream(device)                 the current stream's address
-#   is_elsewhere(device)           True if work on this device needs another current GPU
+#   context_for(device, stream)    under which the work is done; None: under the current one
+#   note_change(x)                 x was written into
+#   needs_gradient(x)              PyTorch expects a gradient of what is made of x
 
 class NumpyFamily:
     has_signatures = True
@@ -70,7 +75,7 @@ class NumpyFamily:
                       "int32": INT32, "int64": INT64}
 
     def view(self, x, name):
-        size = x.dtype.itemsize
+        size = max(x.dtype.itemsize, 1)
         if any(stride % size for stride in x.strides):
             raise ValueError(f"{name} has elements that are not at multiples of {size} bytes from each other")
         if not x.dtype.isnative:
@@ -100,10 +105,16 @@ class NumpyFamily:
     def stream(self, _device):
         return None
 
-    def is_elsewhere(self, _device):
+    def context_for(self, _device, _stream):
+        return None
+
+    def note_change(self, _x):
+        pass
+
+    def needs_gradient(self, _x):
         return False
 
-    def address(self, x):
+    def address(self, x, _stream=None):
         return x.__array_interface__["data"][0]
 
 
@@ -116,7 +127,7 @@ class TorchFamily:
         self.kinds = {kind: i for i, kind in enumerate(self.types)}
         self.raw_stream = getattr(torch._C, "_cuda_getCurrentRawStream", None) or (
             lambda device: torch.cuda.current_stream(device).cuda_stream)
-        self.address = torch.Tensor.data_ptr
+        self.is_grad_enabled = torch.is_grad_enabled
 
     def view(self, x, name):
         kind = self.kinds.get(x.dtype)
@@ -130,10 +141,21 @@ class TorchFamily:
             raise TypeError(f"{name} is on {x.device}: calls take tensors on GPUs of CUDA or in the host's memory")
         if x.layout is not self.torch.strided:
             raise TypeError(f"{name} has the layout {x.layout}; it must be a dense tensor")
+        if x.is_neg():
+            raise ValueError(f"{name} is a view that negates (x.is_neg()): pass x.resolve_neg()")
         return View(x.data_ptr(), tuple(x.shape), None if x.is_contiguous() else x.stride(), kind, device, self, x)
 
     def signature(self, x):
-        return x.dtype, x.shape, x.stride(), x.device
+        return x.dtype, x.shape, x.stride(), x.device, x.requires_grad and self.is_grad_enabled(), x.is_neg()
+
+    def address(self, x, _stream=None):
+        return x.data_ptr()
+
+    def needs_gradient(self, x):
+        return x.requires_grad and self.is_grad_enabled()
+
+    def note_change(self, x):
+        self.torch.autograd.graph.increment_version(x)
 
     def is_read_only(self, _x):
         return False
@@ -150,8 +172,12 @@ class TorchFamily:
     def stream(self, device):
         return self.raw_stream(device) if device != HOST else None
 
-    def is_elsewhere(self, device):
-        return device != HOST and self.torch.cuda.current_device() != device
+    def context_for(self, device, stream):
+        if device == HOST:
+            return None
+        if stream is not None:  # so that PyTorch frees memory in this stream's order
+            return self.torch.cuda.stream(self.torch.cuda.ExternalStream(stream, device))
+        return self.torch.cuda.device(device) if self.torch.cuda.current_device() != device else None
 
 
 class _DLDataType(ctypes.Structure):
@@ -171,22 +197,23 @@ _get_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 
 class DlpackFamily:
     """Arrays with __dlpack__ and __dlpack_device__ (CuPy, JAX, ...). New arrays come from the namespace that such an
-    array names in __array_namespace__; with `out` none is needed. Work goes to the default stream of the GPU, or to
-    the `stream` that the caller names."""
+    array names in __array_namespace__; with `out` only a workspace does. Work goes to the default stream of the GPU, or
+    to the `stream` that the caller names: it must then be the current one of the arrays' library as well, which frees
+    memory in its order."""
 
     has_signatures = False
 
     kCpu, kCuda, kCudaHost, kManaged = 1, 2, 3, 13
     kinds = {(2, 32): FLOAT32, (2, 16): FLOAT16, (4, 16): BFLOAT16, (2, 64): FLOAT64, (0, 32): INT32, (0, 64): INT64}
 
-    def view(self, x, name):
+    def view(self, x, name, stream=None):
         device_type, device = x.__dlpack_device__()
         on_gpu = device_type in (self.kCuda, self.kManaged)
         if not on_gpu and device_type not in (self.kCpu, self.kCudaHost):
             raise TypeError(f"{name} is on a device of DLPack's type {int(device_type)}: calls take arrays on GPUs of "
                             "CUDA or in the host's memory")
-        # 1 is the default stream: the producer makes sure that work there sees the array's elements.
-        capsule = x.__dlpack__(stream=1) if on_gpu else x.__dlpack__()
+        # The producer makes sure that work on that stream sees the array's elements; 1 is the default stream.
+        capsule = x.__dlpack__(stream=stream or 1) if on_gpu else x.__dlpack__()
         tensor = ctypes.cast(_get_pointer(capsule, b"dltensor"), ctypes.POINTER(_DLTensor)).contents
         shape = tuple(tensor.shape[i] for i in range(tensor.rank))
         strides = None
@@ -228,11 +255,17 @@ class DlpackFamily:
     def stream(self, _device):
         return None
 
-    def is_elsewhere(self, _device):
-        return False  # the caller has made it the current one
+    def context_for(self, _device, _stream):
+        return None  # the caller has made it the current one
 
-    def address(self, array):
-        return self.view(array, "an array").pointer
+    def note_change(self, _x):
+        pass
+
+    def needs_gradient(self, _x):
+        return False
+
+    def address(self, x, stream=None):
+        return self.view(x, "an array", stream).pointer
 
 
 _families = {}
@@ -244,6 +277,8 @@ def _family_of(kind):
     if torch is not None and issubclass(kind, torch.Tensor):
         return next((f for f in _families.values() if isinstance(f, TorchFamily)), None) or TorchFamily(torch)
     numpy = sys.modules.get("numpy")
+    if numpy is not None and issubclass(kind, numpy.ma.MaskedArray):
+        return None  # nobody would look at its mask
     if numpy is not None and issubclass(kind, numpy.ndarray):
         return next((f for f in _families.values() if isinstance(f, NumpyFamily)), None) or NumpyFamily(numpy)
     return _dlpack if hasattr(kind, "__dlpack__") and hasattr(kind, "__dlpack_device__") else None

@@ -6,7 +6,8 @@
     loss.backward()
 
 They are torch.ops.softmax_stages.*, implemented in C++ where PyTorch was there when this package was built (`in_cpp`),
-otherwise in Python. They take tensors of any strides, and copy those that are not contiguous."""
+otherwise in Python. They take tensors of any strides, and copy those that are not contiguous. They have no second
+gradients and no forward-mode derivatives. Autocast has no rule for them: they compute in the type of their input."""
 
 import ctypes
 from pathlib import Path
@@ -29,17 +30,26 @@ _operators.define(f"cross_entropy({_LOSS}) -> Tensor")
 _operators.define(f"cross_entropy_backward(Tensor dloss, {_LOSS}) -> Tensor")
 
 
+_SCHEMA = 1  # grows with the operators' declarations: torch_operators.cpp has the number that it implements
+
+
 def _load_cpp():
     path = Path(__file__).parent / "libsoftmax_stages_torch.so"
     if not path.exists():
         return False
     try:
         operators = ctypes.CDLL(str(path))
-    except OSError:  # built for another PyTorch
+        operators.softmax_stages_torch_built_for.restype = ctypes.c_char_p
+        built_for = operators.softmax_stages_torch_built_for().decode()
+    except (OSError, AttributeError):  # built for another PyTorch
+        return False
+    if built_for != f"{_SCHEMA} {torch.__version__}":
         return False
     for library, for_gpus in ((_library.HOST, 0), (_library.GPU, 1)):
         if library is not None and operators.softmax_stages_torch_load(str(library.path).encode(), for_gpus):
             raise ImportError(f"{library.path} cannot be loaded")
+    if operators.softmax_stages_torch_register():
+        raise ImportError(f"{path} cannot register its operators")
     return True
 
 
@@ -107,6 +117,17 @@ def _keep_result(ctx, inputs, output):
     ctx.save_for_backward(output)
 
 
+def _once(name):
+    def raise_error(ctx, *_):
+        raise NotImplementedError(f"softmax_stages::{name} has no second gradient")
+
+    torch.library.register_autograd(f"softmax_stages::{name}", raise_error)
+
+
+# A gradient penalty would otherwise be silently wrong.
+for _name in ("softmax_backward", "log_softmax_backward", "cross_entropy_backward"):
+    _once(_name)
+
 for _name in ("softmax", "log_softmax"):
     def _backward(ctx, dy, _operator=getattr(_ops, f"{_name}_backward")):
         (y,) = ctx.saved_tensors
@@ -163,8 +184,9 @@ def log_softmax(x, dim=-1):
 
 
 def layernorm(x, gamma, beta, epsilon=1e-5):
-    """The layer norm over x's last dimension, of up to 16384 elements."""
-    return _ops.layernorm(x, gamma, beta, epsilon)
+    """The layer norm over x's last dimension, of up to 16384 elements. gamma and beta may have another type than x, as
+    under autocast: they are converted."""
+    return _ops.layernorm(x, gamma.to(x.dtype), beta.to(x.dtype), epsilon)
 
 
 def cross_entropy(logits, targets, *, reduction="mean", ignore_index=-100, label_smoothing=0.0, z_loss=0.0,

@@ -83,7 +83,10 @@ def _kinds():
     return kinds
 
 
-@pytest.fixture(params=_kinds(), ids=lambda kind: kind.name)
+ALL_KINDS = _kinds()
+
+
+@pytest.fixture(params=ALL_KINDS, ids=lambda kind: kind.name)
 def kind(request):
     return request.param
 

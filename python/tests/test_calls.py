@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Every call against fp64 in NumPy, and what is refused, in words."""
 
+import gc
+import subprocess
+import sys
+import weakref
+
 import numpy
 import pytest
+from conftest import ALL_KINDS
 
 import softmax_stages as stages
 
@@ -78,9 +84,25 @@ def test_cross_entropy_and_its_gradient(kind, random):
             loss, got = stages.cross_entropy_with_gradient(logits, of)
             assert abs(float(loss) - losses.sum() / counts.sum()) < 64 * EPSILON[sums]
             assert near(kind, got, gradient / counts.sum(), dtype)
-            loss, got = stages.cross_entropy_with_gradient(logits, of, reduction="sum", label_smoothing=0.0)
-            assert abs(float(loss) - losses.sum()) < 640 * EPSILON[sums]
-            assert near(kind, got, gradient, dtype)
+            weights = random.random((2, 6))
+            loss, got = stages.cross_entropy_with_gradient(logits, of, reduction="none",
+                                                           grad_output=kind.make(weights, sums))
+            assert near(kind, loss, losses, sums, 64)
+            assert near(kind, got, gradient * weights[..., None], dtype)
+
+
+def test_cross_entropy_with_all_its_options(kind, random):
+    logits, exact = operand(kind, random, (7, 90))
+    targets = random.integers(0, 90, 7)
+    weights = random.random(90) + 0.5
+    capped = 5 * numpy.tanh(exact / 5)
+    lse = numpy.log(numpy.exp(capped).sum(-1))
+    log_p = capped - lse[:, None]
+    smoothed = 0.9 * weights[targets] * -log_p[numpy.arange(7), targets] + 0.1 / 90 * -(weights * log_p).sum(-1)
+    wanted = smoothed + 0.02 * lse**2
+    got = stages.cross_entropy(logits, kind.make(targets, "int64"), reduction="none", label_smoothing=0.1, z_loss=0.02,
+                               soft_cap=5.0, class_weights=kind.make(weights))
+    assert near(kind, got, wanted, "float32", 64)
 
 
 def test_topk_is_stable_and_has_the_rows_softmax(kind, random):
@@ -112,6 +134,14 @@ def test_sample_draws_what_the_options_keep(kind, random):
     rows = stages.sample(x, temperature=kind.make(temperatures), seed=kind.make(numpy.arange(64), "int64"))
     is_best = kind.read(rows.columns) == exact.argmax(-1)
     assert is_best[::2].all() and not is_best[1::2].all()
+    odd = numpy.arange(64) % 2
+    for own in ({"top_k": kind.make(1 - odd, "int32")}, {"top_p": kind.make(numpy.where(odd, 1.0, 1e-6))},
+                {"min_p": kind.make(numpy.where(odd, 0.0, 1.0))}):
+        is_best = kind.read(stages.sample(x, seed=5, **own).columns) == exact.argmax(-1)
+        assert is_best[::2].all() and not is_best[1::2].all()
+    offsets = kind.make(odd * 9 + 3, "int64")
+    by_row = kind.read(stages.sample(x, top_k=20, seed=5, offset=offsets).columns)
+    assert numpy.array_equal(by_row[::2], columns[::2]) and not numpy.array_equal(by_row, columns)
 
 
 def test_gemm_of_batches_and_transposed_views(kind, random):
@@ -119,7 +149,8 @@ def test_gemm_of_batches_and_transposed_views(kind, random):
         a, exact_a = operand(kind, random, (3, 20, 33), dtype)
         b, exact_b = operand(kind, random, (33, 17), dtype)
         c = kind.make(numpy.ones((3, 20, 17)), dtype)
-        assert near(kind, stages.gemm(a, b, alpha=0.5, beta=2.0, out=c), 0.5 * exact_a @ exact_b + 2, dtype, 16)
+        assert stages.gemm(a, b, alpha=0.5, beta=2.0, out=c) is c
+        assert near(kind, c, 0.5 * exact_a @ exact_b + 2, dtype, 16)
         if kind.name != "DLPack":
             left = a.transpose(0, 2, 1) if kind.name == "numpy" else a.transpose(1, 2)
             assert near(kind, stages.gemm(left, a), exact_a.transpose(0, 2, 1) @ exact_a, dtype, 16)
@@ -151,6 +182,9 @@ def test_attention_of_all_layouts(kind, random):
         lengths = kind.make([13, 4], "int32")
         assert near(kind, stages.attention(q, k, v, lengths=lengths),
                     exact_attention(exact_q, exact_k, exact_v, lengths=[13, 4])[0], dtype)
+        out = kind.make(numpy.zeros((2, 4, 9, 16)), dtype)
+        assert stages.attention(q, k, v, scale=0.125, out=out) is out
+        assert near(kind, out, exact_attention(exact_q / 2, exact_k, exact_v)[0], dtype)
     # Packed: sequences of 5 and 8 tokens.
     q, exact_q = operand(kind, random, (13, 4, 16))
     starts = kind.make([0, 5, 13], "int32")
@@ -202,6 +236,101 @@ def test_encoder(kind, random):
         assert numpy.abs(kind.read(y) - h).max() < 1e-3
 
 
+def test_a_call_serves_other_arrays_of_the_same_shape(kind, random):
+    """What is remembered of a call is not its arrays."""
+    def softmax_of(x, out=None):
+        return stages.softmax(x, out=out)
+
+    kept = []
+    for turn in range(3):
+        x, exact = operand(kind, random, (4, 60))
+        out = kind.make(numpy.zeros((4, 60))) if turn == 1 else None
+        y = softmax_of(x, out)
+        assert (y is out) == (turn == 1)
+        (q, exact_q), (k, exact_k) = operand(kind, random, (1, 2, 5, 8)), operand(kind, random, (1, 2, 5, 8))
+        lengths = kind.make([1 + turn], "int32") if turn else None
+        o = stages.attention(q, k, k, lengths=lengths)
+        targets = random.integers(0, 60, 4)
+        weights = random.random(60) + 0.5
+        loss = stages.cross_entropy(x, kind.make(targets, "int64"), reduction="none", class_weights=kind.make(weights))
+        best = stages.topk(x, 3)
+        kept.append((y, exact_softmax(exact), "float32"))
+        kept.append((o, exact_attention(exact_q, exact_k, exact_k, lengths=[1 + turn] if turn else None)[0], "float32"))
+        kept.append((loss, -weights[targets] * numpy.log(exact_softmax(exact)[numpy.arange(4), targets]), "float32"))
+        kept.append((best.probabilities, numpy.sort(exact_softmax(exact))[:, :-4:-1], "float32"))
+    for got, wanted, dtype in kept:  # at the end: no result lies where another's was
+        assert near(kind, got, wanted, dtype, 64)
+
+
+def test_nothing_remembered_keeps_an_array_alive(kind):
+    x, out = kind.make(numpy.ones((3, 41))), kind.make(numpy.ones((3, 41)))
+    q, k, o = (kind.make(numpy.ones((1, 1, 7, 8))) for _ in range(3))
+    stages.softmax(x), stages.softmax(x, out=out), stages.topk(x, 2), stages.sample(x)
+    stages.cross_entropy_with_gradient(x, kind.make(numpy.zeros(3), "int64"), out=out)
+    stages.layernorm(x, kind.make(numpy.ones(41)), kind.make(numpy.ones(41)), out=out)
+    stages.attention(q, k, k, out=o)
+    alive = [weakref.ref(array) for array in (x, out, q, k, o)]
+    del x, out, q, k, o
+    gc.collect()
+    assert [ref() for ref in alive] == [None] * 5
+
+
+def test_arrays_of_two_libraries_in_one_call(kind, random):
+    if kind.name not in ("numpy", "DLPack"):
+        pytest.skip("NumPy's arrays and arrays with DLPack")
+    other = next(each for each in ALL_KINDS if each.name == {"numpy": "DLPack", "DLPack": "numpy"}[kind.name])
+    x, exact = operand(kind, random, (3, 50))
+    for out in (None, other.make(numpy.zeros((3, 50))), None, other.make(numpy.zeros((3, 50)))):
+        y = stages.softmax(x, out=out)
+        assert out is None or y is out
+        assert near(kind if out is None else other, y, exact_softmax(exact), "float32")
+    stages.cross_entropy(x, other.make([1, 2, 3], "int64"))
+    with pytest.raises(ValueError, match="targets has the shape"):
+        stages.cross_entropy(x, other.make([1], "int64"))
+
+
+def test_strides_that_would_leave_an_array_are_refused():
+    if "cpu" not in stages.devices():
+        pytest.skip("no library for arrays of the host")
+    base, one = numpy.arange(12, dtype="float32"), numpy.ones((1, 1), "float32")
+    for call in (lambda: stages.gemm(base[:6].reshape(6, 1)[::-1], one),
+                 lambda: stages.gemm(base[:6].reshape(1, 6)[:, ::-1], numpy.ones((6, 1), "float32")),
+                 lambda: stages.gemm(numpy.ones((6, 1), "float32"), one, out=base[:6].reshape(6, 1)[::-1]),
+                 lambda: stages.gemm(base[:2].reshape(2, 1, 1)[::-1], one),
+                 lambda: stages.attention(*[base.reshape(1, 1, 12, 1)[:, :, ::-1]] * 3)):
+        with pytest.raises(ValueError, match="none may be negative"):
+            call()
+    rows = numpy.zeros((1, 1, 1, 8), "float32")
+    q = numpy.ones((1, 1, 5, 8), "float32")
+    with pytest.raises(ValueError, match="lie over each other"):
+        stages.attention(q, q, q, out=numpy.lib.stride_tricks.as_strided(rows, (1, 1, 5, 8), (0, 0, 0, 4)))
+    assert stages.gemm(numpy.zeros((6, 8), "float32")[::2, 4:4], numpy.zeros((0, 3), "float32")).shape == (3, 3)
+
+
+FORKED = """
+import multiprocessing, numpy, softmax_stages
+x = numpy.ones((2, 3), "float32")
+softmax_stages.softmax(x)
+def child(queue):
+    try:
+        softmax_stages.softmax(x)
+        queue.put("no error")
+    except softmax_stages.DeviceError as error:
+        queue.put(str(error))
+context = multiprocessing.get_context("fork")
+queue = context.Queue()
+context.Process(target=child, args=(queue,)).start()
+print(queue.get(timeout=20))
+"""
+
+
+def test_a_forked_process_is_told_so():
+    if "cpu" not in stages.devices():
+        pytest.skip("no library for arrays of the host")
+    done = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True, timeout=60, check=False)
+    assert "the process was forked" in done.stdout, done.stdout + done.stderr
+
+
 # What is wrong -> a word of the sentence that says so.
 def test_what_is_refused_is_named(kind, random):
     x, _ = operand(kind, random, (4, 50))
@@ -235,6 +364,10 @@ def test_what_is_refused_is_named(kind, random):
     q = kind.make(numpy.zeros((1, 3, 4, 8)))
     k = kind.make(numpy.zeros((1, 2, 4, 8)))
     refuses(ValueError, "key_heads is 2; it must divide heads (3)", stages.attention, q, k, k)
+    refuses(ValueError, "scale is 1e-60", stages.attention, q, q, q, scale=1e-60)
+    refuses(ValueError, "max_queries and max_keys go with", stages.attention, q, q, q, max_queries=3)
+    refuses(ValueError, "z_loss is 1e+39", stages.cross_entropy, x, targets, z_loss=1e39)
+    refuses(ValueError, "seed is -1", stages.sample, x, seed=-1)
     refuses(ValueError, "scale is -1", stages.attention, q, q, q, scale=-1.0)
     refuses(ValueError, "packed sequences need", stages.attention, q, q, q, first_query=targets)
     refuses(ValueError, "heads is 3", stages.encoder, kind.make(numpy.zeros((1, 2, 16))), [], heads=3)

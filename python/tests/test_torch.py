@@ -81,6 +81,48 @@ def test_operators_take_any_strides_and_name_what_is_wrong(device):
         operators.cross_entropy(x, torch.zeros(6, dtype=torch.int64, device=device), label_smoothing=3.0)
 
 
+def test_what_has_no_gradient_says_so(device):
+    x = torch.randn(3, 4, device=device, requires_grad=True)
+    with pytest.raises(ValueError, match="x requires a gradient.*softmax_stages.torch"):
+        stages.softmax(x)
+    with torch.no_grad():
+        stages.softmax(x)
+    stages.cross_entropy_with_gradient(x, torch.zeros(3, dtype=torch.int64, device=device))
+    targets = torch.tensor([0, 3, 1], device=device)
+    for loss in (operators.softmax(x).square().sum(), operators.cross_entropy(x, targets)):
+        (gradient,) = torch.autograd.grad(loss, x, create_graph=True)
+        with pytest.raises(NotImplementedError, match="has no second gradient"):
+            gradient.square().sum().backward()
+
+
+def test_autograd_sees_what_is_written_into_out(device):
+    z = torch.randn(3, 4, device=device, requires_grad=True).exp()
+    stages.softmax(z.detach(), out=z.detach())
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        z.sum().backward()
+
+
+def test_a_changed_number_is_not_remembered(device):
+    a, scale = torch.eye(4, device=device), torch.tensor(1.0)
+    assert stages.gemm(a, a, alpha=scale)[0, 0] == 1
+    scale.fill_(5.0)
+    assert stages.gemm(a, a, alpha=scale)[0, 0] == 5
+    with pytest.raises(TypeError):
+        stages.softmax(a, 1.0)
+
+
+def test_a_view_that_negates_is_refused(device):
+    with pytest.raises(ValueError, match="negates"):
+        stages.softmax(torch._neg_view(torch.randn(2, 3, device=device)))
+
+
+def test_layernorm_takes_weights_of_another_type(device):
+    x = torch.randn(3, 40, device=device, dtype=torch.bfloat16)
+    gamma, beta = (torch.randn(40, device=device, requires_grad=True) for _ in range(2))
+    operators.layernorm(x, gamma, beta).sum().backward()
+    assert gamma.grad.dtype == torch.float32
+
+
 def test_both_implementations_are_one(device):
     if not operators.in_cpp:
         pytest.skip("this installation has operators in Python alone")
@@ -140,6 +182,21 @@ def test_work_goes_to_the_current_stream_and_into_a_graph():
     graph.replay()
     torch.testing.assert_close(direct, torch.softmax(static, -1))
     torch.testing.assert_close(operator, torch.softmax(static, -1))
+
+
+@on_gpu
+def test_a_named_stream_gets_the_work_and_the_memory():
+    x = torch.randn(2, 300000, device="cuda")  # with a workspace
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        torch.cuda._sleep(50_000_000)
+    y = stages.softmax(x, stream=stream.cuda_stream)
+    assert not stream.query()
+    junk = [torch.full((1 << 20,), float("nan"), device="cuda") for _ in range(8)]  # must not get the workspace
+    stream.synchronize()
+    torch.testing.assert_close(y, torch.softmax(x, -1))
+    assert len(junk) == 8
 
 
 @on_gpu
