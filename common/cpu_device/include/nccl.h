@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// NCCL's names: a program may include it, and a call says that the CPU device does not have it.
+// NCCL on the CPU device: communicators of one process, collectives, sends and receives between its devices, computed by
+// the host. Other calls say that the CPU device does not have them.
 #pragma once
 #include "cpu_device/refused_library.h"
 #include "library_types.h"
@@ -94,46 +95,59 @@ enum ncclDataType_t {
 };
 enum ncclScalarResidence_t { ncclScalarDevice = 0, ncclScalarHostImmediate = 1 };
 
+ncclResult_t ncclGetVersion(int* version);
+const char* ncclGetErrorString(ncclResult_t result);
+// What was wrong with the last call of this thread that failed.
+const char* ncclGetLastError(ncclComm_t comm);
+ncclResult_t ncclMemAlloc(void** pointer, size_t bytes);
+ncclResult_t ncclMemFree(void* pointer);
+
+ncclResult_t ncclGetUniqueId(ncclUniqueId* id);
+ncclResult_t ncclCommInitRank(ncclComm_t* comm, int count, ncclUniqueId id, int rank);
+ncclResult_t ncclCommInitAll(ncclComm_t* comms, int count, const int* devices);
+ncclResult_t ncclCommFinalize(ncclComm_t comm);
+ncclResult_t ncclCommDestroy(ncclComm_t comm);
+ncclResult_t ncclCommAbort(ncclComm_t comm);
+ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error);
+ncclResult_t ncclCommCount(ncclComm_t comm, int* count);
+ncclResult_t ncclCommCuDevice(ncclComm_t comm, int* device);
+ncclResult_t ncclCommUserRank(ncclComm_t comm, int* rank);
+
+ncclResult_t ncclGroupStart();
+ncclResult_t ncclGroupEnd();
+
+ncclResult_t ncclAllReduce(const void* send, void* receive, size_t count, ncclDataType_t type,
+                           ncclRedOp_t operation, ncclComm_t comm, cudaStream_t stream);
+ncclResult_t ncclReduce(const void* send, void* receive, size_t count, ncclDataType_t type,
+                        ncclRedOp_t operation, int root, ncclComm_t comm, cudaStream_t stream);
+ncclResult_t ncclBroadcast(const void* send, void* receive, size_t count, ncclDataType_t type,
+                           int root, ncclComm_t comm, cudaStream_t stream);
+ncclResult_t ncclBcast(void* buffer, size_t count, ncclDataType_t type, int root, ncclComm_t comm,
+                       cudaStream_t stream);
+ncclResult_t ncclReduceScatter(const void* send, void* receive, size_t count, ncclDataType_t type,
+                               ncclRedOp_t operation, ncclComm_t comm, cudaStream_t stream);
+ncclResult_t ncclAllGather(const void* send, void* receive, size_t count, ncclDataType_t type,
+                           ncclComm_t comm, cudaStream_t stream);
+ncclResult_t ncclSend(const void* send, size_t count, ncclDataType_t type, int peer,
+                      ncclComm_t comm, cudaStream_t stream);
+ncclResult_t ncclRecv(void* receive, size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
+                      cudaStream_t stream);
+
 #define CPU_DEVICE_REFUSED(call) \
     CPU_DEVICE_REFUSED_CALL("NCCL", call, ncclResult_t, ncclInvalidUsage)
-CPU_DEVICE_REFUSED(ncclMemAlloc)
-CPU_DEVICE_REFUSED(ncclMemFree)
-CPU_DEVICE_REFUSED(ncclGetVersion)
-CPU_DEVICE_REFUSED(ncclGetUniqueId)
 CPU_DEVICE_REFUSED(ncclCommInitRankConfig)
-CPU_DEVICE_REFUSED(ncclCommInitRank)
-CPU_DEVICE_REFUSED(ncclCommInitAll)
-CPU_DEVICE_REFUSED(ncclCommFinalize)
-CPU_DEVICE_REFUSED(ncclCommDestroy)
-CPU_DEVICE_REFUSED(ncclCommAbort)
 CPU_DEVICE_REFUSED(ncclCommRevoke)
 CPU_DEVICE_REFUSED(ncclCommSplit)
 CPU_DEVICE_REFUSED(ncclCommShrink)
 CPU_DEVICE_REFUSED(ncclCommInitRankScalable)
-CPU_DEVICE_REFUSED(ncclCommGetAsyncError)
-CPU_DEVICE_REFUSED(ncclCommCount)
-CPU_DEVICE_REFUSED(ncclCommCuDevice)
-CPU_DEVICE_REFUSED(ncclCommUserRank)
 CPU_DEVICE_REFUSED(ncclCommRegister)
 CPU_DEVICE_REFUSED(ncclCommDeregister)
 CPU_DEVICE_REFUSED(ncclCommWindowRegister)
 CPU_DEVICE_REFUSED(ncclCommWindowDeregister)
 CPU_DEVICE_REFUSED(ncclRedOpCreatePreMulSum)
 CPU_DEVICE_REFUSED(ncclRedOpDestroy)
-CPU_DEVICE_REFUSED(ncclReduce)
-CPU_DEVICE_REFUSED(ncclBcast)
-CPU_DEVICE_REFUSED(ncclBroadcast)
-CPU_DEVICE_REFUSED(ncclAllReduce)
-CPU_DEVICE_REFUSED(ncclReduceScatter)
-CPU_DEVICE_REFUSED(ncclAllGather)
 CPU_DEVICE_REFUSED(ncclAlltoAll)
 CPU_DEVICE_REFUSED(ncclGather)
 CPU_DEVICE_REFUSED(ncclScatter)
-CPU_DEVICE_REFUSED(ncclSend)
-CPU_DEVICE_REFUSED(ncclRecv)
-CPU_DEVICE_REFUSED(ncclGroupStart)
-CPU_DEVICE_REFUSED(ncclGroupEnd)
 CPU_DEVICE_REFUSED(ncclGroupSimulateEnd)
 #undef CPU_DEVICE_REFUSED
-CPU_DEVICE_REFUSED_CALL("NCCL", ncclGetErrorString, const char*, "(not on the CPU device)")
-CPU_DEVICE_REFUSED_CALL("NCCL", ncclGetLastError, const char*, "(not on the CPU device)")
