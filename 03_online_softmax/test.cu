@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -7,6 +9,7 @@
 #include "common/operations/softmax/properties.hpp"
 #include "further/batched.cuh"
 #include "further/split_row.cuh"
+#include "further/split_vocabulary.cuh"
 
 runner::Stage describe_03_online_softmax();
 
@@ -229,4 +232,152 @@ TEST_CASE("03 takes more elements and more rows than 32 bits can count", "[.huge
         testing::holds_where_it_fits(variant, {3, (int64_t{1} << 30) - 1});
     }
     testing::holds_where_it_fits(variant_of_03("block_per_row"), {(int64_t{1} << 31) + 5, 1});
+}
+
+// ---------------------------------------------------------------- a vocabulary on several GPUs
+
+namespace {
+
+// The columns of rows as they lie on several ranks: here the memory of one device.
+class Slices {
+public:
+    Slices(const std::vector<float>& x, int64_t rows, const std::vector<int64_t>& widths)
+        : rows_(rows) {
+        int64_t cols = 0, first = 0;
+        for (const int64_t width : widths) cols += width;
+        for (const int64_t width : widths) {
+            std::vector<float> slice;
+            for (int64_t row = 0; row < rows; ++row)
+                slice.insert(slice.end(), x.begin() + row * cols + first,
+                             x.begin() + row * cols + first + width);
+            widths_.push_back(width);
+            firsts_.push_back(first);
+            x_.emplace_back(slice);
+            y_.emplace_back(slice.size());
+            first += width;
+        }
+    }
+    int ranks() const { return static_cast<int>(widths_.size()); }
+
+    // The softmax of whole rows, of every rank's results. stores: each rank stores its pairs at all, as if each had memory
+    // of its own; otherwise the exchange is a copy.
+    std::vector<float> softmax(bool stores) {
+        const int count = ranks();
+        const auto places = static_cast<size_t>(rows_ * count);
+        std::vector<runner::DeviceBuffer<Normalizer>> of_ranks;
+        online_softmax::EveryRank<Normalizer> everywhere{{}, count};
+        for (int r = 0; r < count; ++r) {
+            of_ranks.emplace_back(places);
+            everywhere.to[r] = of_ranks.back().data();
+        }
+        for (int r = 0; r < count; ++r) {
+            const auto at = static_cast<size_t>(r);
+            if (stores) {
+                CHECK(online_softmax::pairs_to_ranks(x_[at].data(), everywhere, r, rows_,
+                                                     widths_[at], nullptr) == cudaSuccess);
+                continue;
+            }
+            CHECK(online_softmax::slice_pairs(x_[at].data(), everywhere.to[0] + r * rows_, rows_,
+                                              widths_[at], nullptr) == cudaSuccess);
+        }
+        std::vector<float> whole;
+        std::vector<std::vector<float>> slices;
+        for (int r = 0; r < count; ++r) {
+            const auto at = static_cast<size_t>(r);
+            CHECK(online_softmax::slice_softmax(x_[at].data(), y_[at].data(),
+                                                everywhere.to[stores ? r : 0], count, rows_,
+                                                widths_[at], nullptr) == cudaSuccess);
+            slices.push_back(y_[at].download());
+            y_[at].poison();
+        }
+        for (int64_t row = 0; row < rows_; ++row)
+            for (size_t r = 0; r < slices.size(); ++r)
+                whole.insert(whole.end(), slices[r].begin() + row * widths_[r],
+                             slices[r].begin() + (row + 1) * widths_[r]);
+        return whole;
+    }
+
+    std::vector<float> losses(const std::vector<int64_t>& targets) {
+        const runner::DeviceBuffer<int64_t> on_device(targets);
+        runner::DeviceBuffer<online_softmax::LossPart> parts(static_cast<size_t>(rows_ * ranks()));
+        runner::DeviceBuffer<float> loss(static_cast<size_t>(rows_));
+        for (int r = 0; r < ranks(); ++r) {
+            const auto at = static_cast<size_t>(r);
+            CHECK(online_softmax::slice_loss_parts(x_[at].data(), on_device.data(),
+                                                   parts.data() + r * rows_, rows_, firsts_[at],
+                                                   widths_[at], nullptr) == cudaSuccess);
+        }
+        CHECK(online_softmax::loss_of_parts(parts.data(), ranks(), loss.data(), rows_, nullptr) ==
+              cudaSuccess);
+        return loss.download();
+    }
+
+private:
+    int64_t rows_;
+    std::vector<int64_t> widths_, firsts_;
+    std::vector<runner::DeviceBuffer<float>> x_, y_;
+};
+
+}  // namespace
+
+TEST_CASE(
+    "a softmax over slices on several ranks is that of whole rows, whoever exchanges the pairs") {
+    const runner::Variant block_per_row = variant_of_03("block_per_row");
+    for (const std::vector<int64_t>& widths :
+         {std::vector<int64_t>{1000}, {500, 500}, {1, 998, 1}, {300, 0, 331, 369}}) {
+        for (const operations::softmax::Input input : operations::softmax::all_inputs()) {
+            const testing::Shape shape{5, 1000};
+            const std::vector<float> x = testing::named_values(input, shape);
+            Slices slices(x, shape.rows, widths);
+            const std::vector<float> y = slices.softmax(false);
+            const runner::Report report = operations::softmax::check_on_host(
+                x.data(), shape,
+                {y.data(), testing::rules_of(block_per_row, shape, runner::DType::float32)});
+            INFO(name_of(input) << " on " << widths.size()
+                                << " ranks: " << runner::describe(report));
+            CHECK(report.good());
+            CHECK(std::memcmp(y.data(), slices.softmax(true).data(), y.size() * sizeof(float)) ==
+                  0);
+        }
+    }
+}
+
+TEST_CASE("a loss over slices takes the target's logit from the rank that has it") {
+    constexpr int64_t kRows = 6, kCols = 700;
+    const std::vector<float> x =
+        testing::named_values(operations::softmax::Input::normal, {kRows, kCols});
+    const std::vector<int64_t> targets{0, 699, 299, 300, 350, 631};
+    const std::vector<float> losses = Slices(x, kRows, {300, 0, 331, 69}).losses(targets);
+    for (size_t row = 0; row < targets.size(); ++row) {
+        double sum = 0;
+        const float* const of_row = x.data() + row * kCols;
+        for (int64_t col = 0; col < kCols; ++col) sum += std::exp(double{of_row[col]});
+        CHECK(std::fabs(losses[row] - (std::log(sum) - of_row[targets[row]])) < 1e-5);
+    }
+}
+
+TEST_CASE("slices refuse what they cannot do") {
+    runner::DeviceBuffer<float> x(8);
+    runner::DeviceBuffer<Normalizer> pairs(8);
+    const runner::DeviceBuffer<int64_t> targets(std::vector<int64_t>{0, 1});
+    runner::DeviceBuffer<online_softmax::LossPart> parts(8);
+    CHECK(online_softmax::slice_pairs(nullptr, pairs.data(), 2, 4, nullptr) ==
+          cudaErrorInvalidValue);
+    CHECK(online_softmax::slice_pairs(x.data(), nullptr, 2, 4, nullptr) == cudaErrorInvalidValue);
+    CHECK(online_softmax::slice_pairs(x.data(), pairs.data(), -1, 4, nullptr) ==
+          cudaErrorInvalidValue);
+    CHECK(online_softmax::slice_softmax(x.data(), x.data(), pairs.data(), 0, 2, 4, nullptr) ==
+          cudaErrorInvalidValue);
+    CHECK(online_softmax::slice_softmax(x.data(), x.data(), pairs.data(),
+                                        online_softmax::kMostRanks + 1, 2, 4,
+                                        nullptr) == cudaErrorInvalidValue);
+    CHECK(online_softmax::slice_softmax(x.data(), nullptr, pairs.data(), 2, 2, 4, nullptr) ==
+          cudaErrorInvalidValue);
+    CHECK(online_softmax::slice_loss_parts(x.data(), nullptr, parts.data(), 2, 0, 4, nullptr) ==
+          cudaErrorInvalidValue);
+    CHECK(online_softmax::loss_of_parts(parts.data(), 2, nullptr, 2, nullptr) ==
+          cudaErrorInvalidValue);
+    CHECK(online_softmax::pairs_to_ranks(x.data(), {{pairs.data(), nullptr}, 2}, 0, 2, 4,
+                                         nullptr) == cudaErrorInvalidValue);
+    CHECK(online_softmax::slice_pairs(nullptr, nullptr, 0, 4, nullptr) == cudaSuccess);
 }
