@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Softmax and cross-entropy of rows that lie on all GPUs of this machine, through NCCL and by storing to the other GPUs:
 //   nvcc -std=c++17 -arch=native run_split_vocabulary.cu -lnccl && ./a.out [ROWS] [COLUMNS]
-// Without several GPUs: CPU_DEVICE_COUNT=4 ./stages run my/run_split_vocabulary.cu, with this file copied to my/.
+// Without several GPUs, on the CPU device: split_vocabulary.md says how.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
