@@ -22,6 +22,7 @@ E* shifted(E* address, uintptr_t bytes) {
 
 #include "06_softmax_topk/test_fallbacks.cuh"
 #include "06_softmax_topk/test_front.cuh"
+#include "06_softmax_topk/test_ranks.cuh"
 #include "06_softmax_topk/test_sampling.cuh"
 
 namespace {
