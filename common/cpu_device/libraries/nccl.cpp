@@ -452,7 +452,7 @@ ncclResult_t wait_for_all_to_join(ncclComm_t comm) {
         comm->rank, listed(ranks).c_str(), clique.count());
 }
 
-ncclResult_t submit(Operation operation) {
+ncclResult_t submit(const Operation& operation) {
     refuse_to_kernels();
     const char* const call = operation.call;
     if (!is_comm(operation.comm)) return noted(no_comm(call));
