@@ -21,6 +21,8 @@ if(STAGES_CUDA_ARCHITECTURES)
     set(CMAKE_CUDA_ARCHITECTURES ${STAGES_CUDA_ARCHITECTURES})
 elseif(gpus)
     set(CMAKE_CUDA_ARCHITECTURES ${gpus})
+elseif(NOT STAGES_COURSE)  # a library for any GPU from Ampere on, which is small: Hopper's code, and PTX that a driver compiles
+    set(CMAKE_CUDA_ARCHITECTURES 80-virtual 90a-real)
 elseif(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.8)
     set(CMAKE_CUDA_ARCHITECTURES 80-real 90a-real 100-real 120-real 120-virtual)
 else()
