@@ -3,7 +3,7 @@
 """Holds the stages' variants, and what one would use instead, to the fp64 reference on every named input of an
 operation (ties, equal rows, NaN, infinities, skewed rows, ...), and says which results are wrong, and where.
 
-    common/peers/torture.py --library build/cuda/libstages.so 06_softmax_topk --operation softmax_topk \\
+    common/peers/torture.py --library build/cuda/libstages.so NN_name --operation softmax_topk \\
         --shape 7x1000,k=1 --shape 3x1000000,k=1000 --dtype float32 --dtype bfloat16
 
 Nothing is timed. peers.py is the same for speed: its contenders, its checker and its allowance for peers."""
