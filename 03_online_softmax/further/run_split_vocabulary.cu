@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Softmax and cross-entropy of rows that lie on all GPUs of this machine, through NCCL and by storing to the other GPUs:
+// Softmax and cross-entropy of rows that lie on all GPUs of this machine, through NCCL and by storing to other GPUs:
 //   nvcc -std=c++17 -arch=native run_split_vocabulary.cu -lnccl && ./a.out [ROWS] [COLUMNS]
 // Without several GPUs, on the CPU device: split_vocabulary.md says how.
 #include <cmath>

@@ -3,12 +3,13 @@
 // softmax-stages 03_online_softmax/further/split_vocabulary, version 1.0
 //
 // Softmax and cross-entropy of rows whose columns lie on several GPUs: each GPU (a rank) has a slice of every row.
-//   new here   pairs merge across GPUs as well, by one exchange: 8 bytes per row from each rank; 12 bytes with the target's
-//              logit, which is all that a loss needs beside the pair
+//   new here   pairs merge across GPUs as well, by one exchange: 8 bytes per row from each rank; 12 bytes with the
+//              target's logit, which is all that a loss needs beside the pair
 //   traffic    2 reads + 1 write per element of the slice, as in the lesson; a loss reads once
 //   exchange   the caller's, between the two launches: every rank gets the parts of all ranks, in their order
 //              (ncclAllGather; or pairs_to_ranks_kernel, which stores a pair at every rank)
-//   accepts    rows x cols floats per rank, row-major; ranks may have different numbers of columns, also none; y may be x
+//   accepts    rows x cols floats per rank, row-major; ranks may have different numbers of columns, also none; y may
+//              be x
 //   rows       as in the lesson. Every rank merges in the same order, so all have the same bits
 //   source     the merge of Milakov & Gimelshein 2018, section 3.1, across GPUs; vocabulary-parallel cross-entropy:
 //              Shoeybi et al. 2019, "Megatron-LM", section 3, which exchanges maximum, sum and logit one after another
@@ -96,8 +97,8 @@ __global__ void loss_kernel(const LossPart* parts, int ranks, float* loss, int64
     loss[at] = row.m + logf(row.d) - target;
 }
 
-// ---- Launchers. All work on the current device, asynchronously on stream. They return cudaErrorInvalidValue for a null
-// pointer, a negative size, more than 2^31 - 1 rows, and ranks that are not 1 to kMostRanks.
+// ---- Launchers. All work on the current device, asynchronously on stream. They return cudaErrorInvalidValue for a
+// null pointer, a negative size, more than 2^31 - 1 rows, and ranks that are not 1 to kMostRanks.
 
 inline bool are_good_slices(int64_t rows, int64_t cols, int ranks) {
     return rows >= 0 && rows <= INT32_MAX && cols >= 0 && ranks >= 1 && ranks <= kMostRanks;
@@ -137,8 +138,8 @@ inline cudaError_t slice_softmax(const float* x, float* y, const Normalizer* pai
     return cudaGetLastError();
 }
 
-// Before the exchange: the parts of the loss, [rows]. targets: columns of the whole rows, the same on every rank. first:
-// the column of the whole row at which this rank's slice begins.
+// Before the exchange: the parts of the loss, [rows]. targets: columns of the whole rows, the same on every rank.
+// first: the column of the whole row at which this rank's slice begins.
 inline cudaError_t slice_loss_parts(const float* x, const int64_t* targets, LossPart* parts,
                                     int64_t rows, int64_t first, int64_t cols,
                                     cudaStream_t stream) {

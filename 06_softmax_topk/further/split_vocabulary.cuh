@@ -7,10 +7,11 @@
 //   traffic    one read of the slice, as topk()
 //   exchange   the caller's, between the two launches: every rank gets the parts of all ranks, in their order (one
 //              ncclAllGather of rank_part_floats() floats)
-//   accepts    rows x cols floats per rank; ranks may have different numbers of columns, at least k; ranks * k up to 4096
+//   accepts    rows x cols floats per rank; ranks may have different numbers of columns, at least k; ranks * k up to
+//              4096
 //   order      as in the lesson, by the columns of whole rows. Every rank computes the same bits
-//   rows       as topk(): with NaN or +inf, all probabilities are NaN. A probability is exp(logit - log-sum-exp), so the
-//              last place of the log-sum-exp limits its precision
+//   rows       as topk(): with NaN or +inf, all probabilities are NaN. A probability is exp(logit - log-sum-exp), so
+//              the last place of the log-sum-exp limits its precision
 //   source     ours
 #pragma once
 #include "philox.cuh"
@@ -73,8 +74,8 @@ __global__ void merge_ranks_kernel(float* parts, Firsts firsts, int ranks, int64
     }
 }
 
-// Draws one of the k columns of each row by their probabilities, with the random number of (seed, row, offset): the same
-// on every rank. A row without a distribution gets column -1.
+// Draws one of the k columns of each row by their probabilities, with the random number of (seed, row, offset): the
+// same on every rank. A row without a distribution gets column -1.
 template <int kThreads>
 __global__ void draw_merged_kernel(const float* probabilities, const int64_t* columns,
                                    int64_t* drawn, int64_t rows, int k, uint64_t seed,
@@ -95,8 +96,8 @@ __global__ void draw_merged_kernel(const float* probabilities, const int64_t* co
     drawn[row] = total > 0 ? col : -1;
 }
 
-// ---- Launchers. All work on the current device, asynchronously on stream. They return cudaErrorInvalidValue for a null
-// pointer, a size below 0, and what the card excludes.
+// ---- Launchers. All work on the current device, asynchronously on stream. They return cudaErrorInvalidValue for a
+// null pointer, a size below 0, and what the card excludes.
 
 inline bool are_good_lists(int64_t rows, int64_t k, int ranks) {
     return rows >= 0 && rows <= INT32_MAX && k >= 1 && ranks >= 1 && ranks <= kMostRanks &&
@@ -114,8 +115,8 @@ inline cudaError_t slice_lists(const float* x, float* part, int64_t rows, int64_
                                                 stream);
 }
 
-// After the exchange: the k best of whole rows, the best first: their softmax and their columns, rows x k each. parts: of
-// all ranks, in their order.
+// After the exchange: the k best of whole rows, the best first: their softmax and their columns, rows x k each. parts:
+// of all ranks, in their order.
 inline cudaError_t merge_ranks(float* parts, const Firsts& firsts, int ranks, int64_t rows,
                                int64_t k, float* probabilities, int64_t* columns,
                                cudaStream_t stream) {

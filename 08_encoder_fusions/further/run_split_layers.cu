@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// An encoder whose layers lie on all GPUs of this machine, a pipeline: each GPU computes its layers of one micro-batch while
-// the next GPU computes the following layers of the micro-batch before.
+// An encoder whose layers lie on all GPUs of this machine, a pipeline: each GPU computes its layers of one micro-batch
+// while the next GPU computes the following layers of the micro-batch before.
 //   nvcc -std=c++17 -arch=sm_90a run_split_layers.cu && ./a.out [LAYERS] [MICRO_BATCHES] [REPEATS]
 // Elsewhere than on Hopper: -arch=native. With REPEATS it measures a small BERT's throughput, on one GPU and on all.
 // Without several GPUs, on the CPU device: split_layers.md says how.
@@ -94,8 +94,8 @@ Stage make_stage(const Sizes& of, int device, int64_t first, int64_t end, int64_
     return stage;
 }
 
-// Queues all layers of all micro-batches. A stage waits for the states of a micro-batch, computes its layers in place, and
-// copies the states to the next GPU, all on its own stream.
+// Queues all layers of all micro-batches. A stage waits for the states of a micro-batch, computes its layers in place,
+// and copies the states to the next GPU, all on its own stream.
 void run(const Sizes& of, std::vector<Stage>& stages) {
     const size_t micro_batches = stages[0].states.size();
     for (size_t i = 0; i < micro_batches; ++i) {
@@ -108,7 +108,7 @@ void run(const Sizes& of, std::vector<Stage>& stages) {
                 of.heads, of.size, of.inner, static_cast<int64_t>(stage.layers.size()), {},
                 stage.workspace, stage.workspace_bytes, stage.stream));
             if (s + 1 < stages.size()) {
-                // In a further run: the next GPU is done with what lies there. (An event that was never recorded is past.)
+                // In a further run: the next GPU is done with what lies there. (An event never recorded is past.)
                 check(cudaStreamWaitEvent(stage.stream, stages[s + 1].is_ready[i], 0));
                 check(cudaMemcpyPeerAsync(stages[s + 1].states[i], stages[s + 1].device,
                                           stage.states[i], stage.device, of.bytes(), stage.stream));
