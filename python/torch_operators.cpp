@@ -9,7 +9,7 @@
 
 #include <limits>
 #include <string>
-#include <tuple>
+#include <type_traits>
 
 #include "softmax_stages.h"
 
@@ -17,22 +17,60 @@ namespace {
 
 // The functions of one libsoftmax_stages. There are two with the same names, so they are looked up, not linked.
 struct Functions {
-    void* library = nullptr;
-    const char* device = "";
+    decltype(&softmax_stages_message) message = nullptr;  // nullptr: there is no such library
+    decltype(&softmax_stages_softmax) softmax = nullptr, log_softmax = nullptr;
+    decltype(&softmax_stages_softmax_backward) softmax_backward = nullptr,
+                                               log_softmax_backward = nullptr;
+    decltype(&softmax_stages_softmax_workspace_bytes) softmax_bytes = nullptr,
+                                                      log_softmax_bytes = nullptr,
+                                                      softmax_backward_bytes = nullptr,
+                                                      log_softmax_backward_bytes = nullptr;
+    decltype(&softmax_stages_layernorm_defaults) layernorm_defaults = nullptr;
+    decltype(&softmax_stages_layernorm) layernorm = nullptr;
+    decltype(&softmax_stages_cross_entropy_defaults) cross_entropy_defaults = nullptr;
+    decltype(&softmax_stages_cross_entropy) cross_entropy = nullptr;
+    decltype(&softmax_stages_cross_entropy_loss) cross_entropy_loss = nullptr;
 
-    template <class Function>
-    Function* find(const char* name) const {
-        TORCH_CHECK(library != nullptr, "this installation of softmax_stages has no kernels for ",
-                    device);
-        auto* const found = reinterpret_cast<Function*>(dlsym(library, name));
-        TORCH_CHECK(found != nullptr, "softmax_stages: ", name, " is not in its library");
-        return found;
+    // True if the library has all of them.
+    bool load(const char* path) {
+        void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        if (library == nullptr) return false;
+        bool has_all = true;
+        const auto find = [&](auto& function, const char* name) {
+            const std::string whole = std::string("softmax_stages_") + name;
+            function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(
+                dlsym(library, whole.c_str()));
+            has_all = has_all && function != nullptr;
+        };
+        find(softmax, "softmax");
+        find(log_softmax, "log_softmax");
+        find(softmax_backward, "softmax_backward");
+        find(log_softmax_backward, "log_softmax_backward");
+        find(softmax_bytes, "softmax_workspace_bytes");
+        find(log_softmax_bytes, "log_softmax_workspace_bytes");
+        find(softmax_backward_bytes, "softmax_backward_workspace_bytes");
+        find(log_softmax_backward_bytes, "log_softmax_backward_workspace_bytes");
+        find(layernorm_defaults, "layernorm_defaults");
+        find(layernorm, "layernorm");
+        find(cross_entropy_defaults, "cross_entropy_defaults");
+        find(cross_entropy, "cross_entropy");
+        find(cross_entropy_loss, "cross_entropy_loss");
+        find(message, "message");
+        return has_all;
     }
 };
 
-Functions& functions_for(bool on_gpu) {
-    static Functions host{nullptr, "tensors of the host"}, gpu{nullptr, "GPUs"};
+Functions& library_for(bool on_gpu) {
+    static Functions host, gpu;
     return on_gpu ? gpu : host;
+}
+
+const Functions& functions_for(const at::Tensor& x) {
+    const Functions& functions = library_for(x.is_cuda());
+    TORCH_CHECK(functions.message != nullptr,
+                "this installation of softmax_stages has no kernels for ",
+                x.is_cuda() ? "GPUs" : "tensors of the host");
+    return functions;
 }
 
 int type_of(const at::Tensor& x, const char* name, bool takes_doubles) {
@@ -68,7 +106,7 @@ softmax_stages_stream stream_of(const at::Tensor& x) {
 
 void check(int status, const Functions& functions) {
     if (status == 0) return;
-    std::string message = functions.find<const char*()>("softmax_stages_message")();
+    std::string message = functions.message();
     for (const std::string left_out : {"softmax_stages_", "_workspace_bytes", "options."}) {
         const size_t at = message.find(left_out);
         if (at != std::string::npos) message.erase(at, left_out.size());
@@ -113,45 +151,25 @@ Sizes along(const at::Tensor& x, int64_t dim) {
     return sizes;
 }
 
-// The names of a call's functions.
-struct Softmax {
-    static constexpr const char *kCall = "softmax_stages_softmax",
-                                *kBytes = "softmax_stages_softmax_workspace_bytes";
-};
-struct LogSoftmax {
-    static constexpr const char *kCall = "softmax_stages_log_softmax",
-                                *kBytes = "softmax_stages_log_softmax_workspace_bytes";
-};
-struct SoftmaxBackward {
-    static constexpr const char *kCall = "softmax_stages_softmax_backward",
-                                *kBytes = "softmax_stages_softmax_backward_workspace_bytes";
-};
-struct LogSoftmaxBackward {
-    static constexpr const char *kCall = "softmax_stages_log_softmax_backward",
-                                *kBytes = "softmax_stages_log_softmax_backward_workspace_bytes";
-};
-
-template <class Names>
+// kCall, kBytes: members of Functions.
+template <auto kCall, auto kBytes>
 at::Tensor forward(const at::Tensor& given, int64_t dim) {
     const int type = type_of(given, "x", true);
     const at::Tensor x = given.contiguous();
     const c10::OptionalDeviceGuard guard(x.device());
-    const Functions& functions = functions_for(x.is_cuda());
-    auto* const call = functions.find<decltype(softmax_stages_softmax)>(Names::kCall);
-    auto* const ask =
-        functions.find<decltype(softmax_stages_softmax_workspace_bytes)>(Names::kBytes);
+    const Functions& functions = functions_for(x);
     const Sizes sizes = along(x, dim);
     at::Tensor y = at::empty_like(x);
     const Workspace workspace = workspace_for(x, functions, [&](size_t* bytes) {
-        return ask(type, bytes, sizes.rows, sizes.cols, &sizes.options);
+        return (functions.*kBytes)(type, bytes, sizes.rows, sizes.cols, &sizes.options);
     });
-    check(call(type, x.const_data_ptr(), y.mutable_data_ptr(), sizes.rows, sizes.cols,
-               &sizes.options, workspace.address, workspace.bytes, stream_of(x)),
+    check((functions.*kCall)(type, x.const_data_ptr(), y.mutable_data_ptr(), sizes.rows, sizes.cols,
+                             &sizes.options, workspace.address, workspace.bytes, stream_of(x)),
           functions);
     return y;
 }
 
-template <class Names>
+template <auto kCall, auto kBytes>
 at::Tensor backward(const at::Tensor& given_y, const at::Tensor& given_dy, int64_t dim) {
     const int type = type_of(given_y, "y", true);
     check_like(given_dy, "dy", given_y);
@@ -159,17 +177,15 @@ at::Tensor backward(const at::Tensor& given_y, const at::Tensor& given_dy, int64
                       "; it must be ", given_y.sizes());
     const at::Tensor y = given_y.contiguous(), dy = given_dy.contiguous();
     const c10::OptionalDeviceGuard guard(y.device());
-    const Functions& functions = functions_for(y.is_cuda());
-    auto* const call = functions.find<decltype(softmax_stages_softmax_backward)>(Names::kCall);
-    auto* const ask =
-        functions.find<decltype(softmax_stages_softmax_backward_workspace_bytes)>(Names::kBytes);
+    const Functions& functions = functions_for(y);
     const Sizes sizes = along(y, dim);
     at::Tensor dx = at::empty_like(y);
     const Workspace workspace = workspace_for(y, functions, [&](size_t* bytes) {
-        return ask(type, bytes, sizes.rows, sizes.cols, &sizes.options);
+        return (functions.*kBytes)(type, bytes, sizes.rows, sizes.cols, &sizes.options);
     });
-    check(call(type, y.const_data_ptr(), dy.const_data_ptr(), dx.mutable_data_ptr(), sizes.rows,
-               sizes.cols, &sizes.options, workspace.address, workspace.bytes, stream_of(y)),
+    check((functions.*kCall)(type, y.const_data_ptr(), dy.const_data_ptr(), dx.mutable_data_ptr(),
+                             sizes.rows, sizes.cols, &sizes.options, workspace.address,
+                             workspace.bytes, stream_of(y)),
           functions);
     return dx;
 }
@@ -188,16 +204,14 @@ at::Tensor layernorm(const at::Tensor& given, const at::Tensor& given_gamma,
     const at::Tensor x = given.contiguous(), gamma = given_gamma.contiguous(),
                      beta = given_beta.contiguous();
     const c10::OptionalDeviceGuard guard(x.device());
-    const Functions& functions = functions_for(x.is_cuda());
-    softmax_stages_layernorm_options options =
-        functions.find<decltype(softmax_stages_layernorm_defaults)>(
-            "softmax_stages_layernorm_defaults")();
+    const Functions& functions = functions_for(x);
+    softmax_stages_layernorm_options options = functions.layernorm_defaults();
     options.epsilon = static_cast<float>(epsilon);
     at::Tensor y = at::empty_like(x);
-    check(functions.find<decltype(softmax_stages_layernorm)>("softmax_stages_layernorm")(
-              type, x.const_data_ptr(), gamma.const_data_ptr(), beta.const_data_ptr(),
-              y.mutable_data_ptr(), rows, cols, &options, nullptr, 0, stream_of(x)),
-          functions);
+    check(
+        functions.layernorm(type, x.const_data_ptr(), gamma.const_data_ptr(), beta.const_data_ptr(),
+                            y.mutable_data_ptr(), rows, cols, &options, nullptr, 0, stream_of(x)),
+        functions);
     return y;
 }
 
@@ -229,8 +243,7 @@ struct Loss {
         rows = targets.numel();
         TORCH_CHECK_VALUE(cols > 0 || rows == 0, "logits have no columns");
         sums = logits.options().dtype(type == SOFTMAX_STAGES_FLOAT64 ? at::kDouble : at::kFloat);
-        options = functions().find<decltype(softmax_stages_cross_entropy_defaults)>(
-            "softmax_stages_cross_entropy_defaults")();
+        options = functions().cross_entropy_defaults();
         options.reduction = static_cast<int>(reduction);
         options.ignore_index = ignore_index;
         options.label_smoothing = label_smoothing;
@@ -241,7 +254,7 @@ struct Loss {
             options.totals = totals.mutable_data_ptr();
         }
     }
-    const Functions& functions() const { return functions_for(logits.is_cuda()); }
+    const Functions& functions() const { return functions_for(logits); }
 };
 
 at::Tensor cross_entropy(const at::Tensor& logits, const at::Tensor& targets, int64_t reduction,
@@ -253,11 +266,10 @@ at::Tensor cross_entropy(const at::Tensor& logits, const at::Tensor& targets, in
     if (of.rows == 0 && of.totals.defined())  // as PyTorch
         of.totals.fill_(reduction == SOFTMAX_STAGES_SUM ? 0.
                                                         : std::numeric_limits<double>::quiet_NaN());
-    check(of.functions().find<decltype(softmax_stages_cross_entropy_loss)>(
-              "softmax_stages_cross_entropy_loss")(of.type, of.logits.const_data_ptr(),
-                                                   of.target_type, of.targets.const_data_ptr(),
-                                                   loss.mutable_data_ptr(), of.rows, of.cols,
-                                                   &of.options, nullptr, 0, stream_of(logits)),
+    check(of.functions().cross_entropy_loss(of.type, of.logits.const_data_ptr(), of.target_type,
+                                            of.targets.const_data_ptr(), loss.mutable_data_ptr(),
+                                            of.rows, of.cols, &of.options, nullptr, 0,
+                                            stream_of(logits)),
           of.functions());
     // An operator's result may not be a view.
     return of.totals.defined() ? of.totals.select(0, 0).clone() : loss;
@@ -278,20 +290,21 @@ at::Tensor cross_entropy_backward(const at::Tensor& dloss, const at::Tensor& log
     const at::Tensor scale = dloss.to(of.sums.dtype()).contiguous();
     of.options.grad_output = scale.const_data_ptr();
     at::Tensor loss = at::empty(of.targets.sizes(), of.sums), gradient = at::empty_like(of.logits);
-    check(
-        of.functions().find<decltype(softmax_stages_cross_entropy)>("softmax_stages_cross_entropy")(
-            of.type, of.logits.const_data_ptr(), of.target_type, of.targets.const_data_ptr(),
-            loss.mutable_data_ptr(), gradient.mutable_data_ptr(), of.rows, of.cols, &of.options,
-            nullptr, 0, stream_of(logits)),
-        of.functions());
+    check(of.functions().cross_entropy(of.type, of.logits.const_data_ptr(), of.target_type,
+                                       of.targets.const_data_ptr(), loss.mutable_data_ptr(),
+                                       gradient.mutable_data_ptr(), of.rows, of.cols, &of.options,
+                                       nullptr, 0, stream_of(logits)),
+          of.functions());
     return gradient;
 }
 
 void register_for(torch::Library& m) {
-    m.impl("softmax", &forward<Softmax>);
-    m.impl("log_softmax", &forward<LogSoftmax>);
-    m.impl("softmax_backward", &backward<SoftmaxBackward>);
-    m.impl("log_softmax_backward", &backward<LogSoftmaxBackward>);
+    m.impl("softmax", &forward<&Functions::softmax, &Functions::softmax_bytes>);
+    m.impl("log_softmax", &forward<&Functions::log_softmax, &Functions::log_softmax_bytes>);
+    m.impl("softmax_backward",
+           &backward<&Functions::softmax_backward, &Functions::softmax_backward_bytes>);
+    m.impl("log_softmax_backward",
+           &backward<&Functions::log_softmax_backward, &Functions::log_softmax_backward_bytes>);
     m.impl("layernorm", &layernorm);
     m.impl("cross_entropy", &cross_entropy);
     m.impl("cross_entropy_backward", &cross_entropy_backward);
@@ -308,9 +321,7 @@ const char* softmax_stages_torch_built_for() {
 
 // Opens the library for GPUs (or of the host). Returns 0, or 1 if it cannot be opened.
 int softmax_stages_torch_load(const char* path, int for_gpus) {
-    Functions& functions = functions_for(for_gpus != 0);
-    functions.library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    return functions.library == nullptr ? 1 : 0;
+    return library_for(for_gpus != 0).load(path) ? 0 : 1;
 }
 
 // Registers the operators, which are declared by then. Returns 0, or 1 if PyTorch refuses. Not at the beginning of the
