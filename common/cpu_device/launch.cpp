@@ -111,14 +111,6 @@ struct WorkerPool {
     }
 };
 
-double number_from_environment(const char* name, double otherwise) {
-    const char* text = std::getenv(name);
-    if (text == nullptr) return otherwise;
-    char* end = nullptr;
-    const double value = std::strtod(text, &end);
-    return end != text && value >= 0 ? value : otherwise;
-}
-
 // What the blocks are doing that have begun and are not finished.
 void print_states(WorkerPool& of) {
     constexpr int kShown = 8;
@@ -472,6 +464,14 @@ void say(WorkerPool& to, const std::string& text) {
 }
 
 }  // namespace
+
+double number_from_environment(const char* name, double otherwise) {
+    const char* text = std::getenv(name);
+    if (text == nullptr) return otherwise;
+    char* end = nullptr;
+    const double value = std::strtod(text, &end);
+    return end != text && value >= 0 ? value : otherwise;
+}
 
 uint3 position(uint64_t index, dim3 extent) {
     return {static_cast<unsigned>(index % extent.x),

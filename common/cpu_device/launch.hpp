@@ -35,6 +35,9 @@ private:
 // As the program spells it in the launch, where that says which kernel it is.
 std::string name_of_kernel(const LaunchRequest& request);
 
+// The number that a variable of the environment has: at least 0; otherwise `otherwise`.
+double number_from_environment(const char* name, double otherwise);
+
 // Of kernels, for whoever watches from another thread.
 uint64_t launches_begun();
 bool is_launch_running();

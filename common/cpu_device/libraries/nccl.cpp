@@ -10,7 +10,6 @@
 #include <condition_variable>
 #include <cstdarg>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <map>
@@ -24,6 +23,7 @@
 #include "common/cpu_device/api.hpp"
 #include "common/cpu_device/capture.hpp"
 #include "common/cpu_device/devices.hpp"
+#include "common/cpu_device/launch.hpp"
 #include "common/cpu_device/libraries/elements.hpp"
 #include "common/cpu_device/library_work.hpp"
 #include "common/cpu_device/memory.hpp"
@@ -116,8 +116,7 @@ ncclResult_t no_comm(const char* call) {
 
 // How long a rank waits for the others.
 std::chrono::duration<double> patience() {
-    const char* const said = std::getenv("CPU_DEVICE_WATCHDOG_SECONDS");
-    const double seconds = said == nullptr ? 0 : std::strtod(said, nullptr);
+    const double seconds = number_from_environment("CPU_DEVICE_WATCHDOG_SECONDS", 0);
     return std::chrono::duration<double>(seconds > 0 ? seconds : 10.);
 }
 
@@ -166,10 +165,13 @@ size_t bytes_of(ncclDataType_t type) {
     return bytes;
 }
 
-// Sums of small floats are rounded after each rank, as they are between GPUs.
+// What an element is computed in. Sums of small floats are rounded after each rank, as they are between GPUs.
+template <class Element>
+using ComputedIn = std::conditional_t<blas::is_small_float<Element>, float, Element>;
+
 template <class Element>
 Element combined(ncclRedOp_t reduction, Element a, Element b) {
-    using Compute = std::conditional_t<blas::is_small_float<Element>, float, Element>;
+    using Compute = ComputedIn<Element>;
     const auto x = blas::number_of<Compute>(a), y = blas::number_of<Compute>(b);
     Compute result = x;
     if (reduction == ncclSum || reduction == ncclAvg) result = static_cast<Compute>(x + y);
@@ -179,29 +181,32 @@ Element combined(ncclRedOp_t reduction, Element a, Element b) {
     return blas::element_of<Element>(result);
 }
 
-// out[i] = the reduction of in[rank][i] over all ranks, in their order.
-void reduce(ncclDataType_t type, ncclRedOp_t reduction, const std::vector<const void*>& in,
-            void* out, size_t count) {
+// Returns the bytes of `count` elements: the reductions of in[rank][i] over all ranks, in their order.
+std::vector<char> reduced(ncclDataType_t type, ncclRedOp_t reduction,
+                          const std::vector<const void*>& in, size_t count) {
+    std::vector<char> bytes(count * bytes_of(type));
     with_type(type, [&](auto zero) {
         using Element = decltype(zero);
-        std::vector<Element> sums(count);  // the output may be one of the inputs
+        using Compute = ComputedIn<Element>;
         for (size_t i = 0; i < count; ++i) {
             Element sum = static_cast<const Element*>(in[0])[i];
             for (size_t rank = 1; rank < in.size(); ++rank)
                 sum = combined(reduction, sum, static_cast<const Element*>(in[rank])[i]);
-            if (reduction == ncclAvg) {
-                using Compute = std::conditional_t<blas::is_small_float<Element>, float, Element>;
+            if (reduction == ncclAvg)
                 sum = blas::element_of<Element>(static_cast<Compute>(
                     blas::number_of<Compute>(sum) / static_cast<Compute>(in.size())));
-            }
-            sums[i] = sum;
+            std::memcpy(bytes.data() + i * sizeof(Element), &sum, sizeof(Element));
         }
-        if (count > 0) std::memcpy(out, sums.data(), count * sizeof(Element));
     });
+    return bytes;
 }
 
 // ---------------------------------------------------------------- a collective, once all ranks have called it
 
+bool reduces(const Operation& of) {
+    return of.kind == Kind::all_reduce || of.kind == Kind::reduce ||
+           of.kind == Kind::reduce_scatter;
+}
 size_t sent(const Operation& of, int ranks) {
     return of.kind == Kind::reduce_scatter ? of.count * static_cast<size_t>(ranks) : of.count;
 }
@@ -222,9 +227,7 @@ const char* disagreement(const Operation& a, const Operation& b) {
     if (a.kind != b.kind) return "another collective";
     if (a.count != b.count) return "another count";
     if (a.type != b.type) return "another type";
-    const bool reduces =
-        a.kind == Kind::all_reduce || a.kind == Kind::reduce || a.kind == Kind::reduce_scatter;
-    if (reduces && a.reduction != b.reduction) return "another operation";
+    if (reduces(a) && a.reduction != b.reduction) return "another operation";
     const bool has_root = a.kind == Kind::reduce || a.kind == Kind::broadcast;
     if (has_root && a.other != b.other) return "another root";
     return nullptr;
@@ -242,7 +245,8 @@ ncclResult_t check_place(const Operation& of, const char* name, const void* poin
                    of.comm->rank, found->device, of.comm->device);
 }
 
-// Moves and reduces the operands of all ranks' operations.
+// Moves and reduces the operands of all ranks' operations. An output may replace an input, so results are whole before
+// any is written.
 void carry_out(const std::vector<Operation*>& all) {
     const Operation& first = *all[0];
     const size_t bytes = first.count * bytes_of(first.type);
@@ -251,20 +255,20 @@ void carry_out(const std::vector<Operation*>& all) {
     const auto root = static_cast<size_t>(std::max(0, first.other));
     switch (first.kind) {
         case Kind::all_reduce: {
-            std::vector<char> result(bytes);  // before an output replaces an input
-            reduce(first.type, first.reduction, in, result.data(), first.count);
+            const std::vector<char> result = reduced(first.type, first.reduction, in, first.count);
             for (Operation* each : all) std::memcpy(each->receive, result.data(), bytes);
             break;
         }
         case Kind::reduce:
-            reduce(first.type, first.reduction, in, all[root]->receive, first.count);
+            std::memcpy(all[root]->receive,
+                        reduced(first.type, first.reduction, in, first.count).data(), bytes);
             break;
         case Kind::broadcast:
             for (Operation* each : all) std::memmove(each->receive, in[root], bytes);
             break;
         case Kind::reduce_scatter: {
-            std::vector<char> result(bytes * all.size());
-            reduce(first.type, first.reduction, in, result.data(), first.count * all.size());
+            const std::vector<char> result =
+                reduced(first.type, first.reduction, in, first.count * all.size());
             for (size_t rank = 0; rank < all.size(); ++rank)
                 std::memcpy(all[rank]->receive, result.data() + rank * bytes, bytes);
             break;
@@ -460,13 +464,11 @@ ncclResult_t submit(const Operation& operation) {
     const int ranks = operation.comm->clique->count();
     bool has_sum = false;
     with_type(operation.type, [&](auto) { has_sum = true; });
-    const bool reduces = operation.kind == Kind::all_reduce || operation.kind == Kind::reduce ||
-                         operation.kind == Kind::reduce_scatter;
-    if (operation.type < 0 || operation.type >= ncclNumTypes || (reduces && !has_sum))
+    if (operation.type < 0 || operation.type >= ncclNumTypes || (reduces(operation) && !has_sum))
         return noted(refused(ncclInvalidArgument,
                              "%s: the CPU device does not compute with type %d", call,
                              static_cast<int>(operation.type)));
-    if (reduces && (operation.reduction < ncclSum || operation.reduction > ncclAvg))
+    if (reduces(operation) && (operation.reduction < ncclSum || operation.reduction > ncclAvg))
         return noted(refused(ncclInvalidArgument, "%s: there is no operation %d", call,
                              static_cast<int>(operation.reduction)));
     const bool has_other = operation.kind != Kind::all_reduce &&
