@@ -2,13 +2,9 @@
 # SPDX-License-Identifier: MIT
 # The verbs that are answered from the sources as they lie there: nothing is installed or built for them.
 
-# A line "NAME HEADER" for each front call: the headers' cards say which they have.
+# A line "NAME HEADER" for each front call.
 front_calls() {
-    (cd "$root" && awk '/^\/\/   call / {
-        sub(/^\/\/   call */, "")
-        sub(/:.*/, "")
-        for (i = split($0, names, /, */); i > 0; --i) print names[i], FILENAME
-    }' [0-9][0-9]_*/further/*.cuh 2>/dev/null) | sort || true
+    (cd "$root" && awk -f common/course/front_calls.awk [0-9][0-9]_*/further/*.cuh 2>/dev/null) | sort || true
 }
 
 # Headers as one file: of stages, which are named as their folders are, and of front calls.
